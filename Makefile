@@ -1,0 +1,42 @@
+# Every target sets up what it needs; a fresh machine wants only Python 3.11 or newer, with venv, and make.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+CASES ?= ../shared
+
+.PHONY: demo test check bench lock clean
+
+demo: .venv/.base
+	$(BIN)/haversack demo
+
+test: .venv/.dev
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+check: .venv/.dev
+	$(BIN)/ruff format --check src tests bench examples
+	$(BIN)/ruff check src tests bench examples
+	$(BIN)/basedpyright --warnings
+	$(BIN)/lint-imports
+
+bench: .venv/.dev
+	$(BIN)/python -m bench
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.base: .venv/bin/python requirements/base.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet -r requirements/base.txt
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	touch $@
+
+.venv/.dev: .venv/.base requirements/dev.txt
+	$(BIN)/python -m pip install --quiet -r requirements/dev.txt
+	touch $@
+
+# Renews the lock files from pyproject.toml and requirements/dev.in.
+lock: .venv/bin/python
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links -o requirements/base.txt pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links -c requirements/base.txt -o requirements/dev.txt --all-extras pyproject.toml requirements/dev.in
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis bench/out

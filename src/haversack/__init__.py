@@ -1,0 +1,1 @@
+"""Haversack: the memory and context-budget engine for LLM agents."""

@@ -1,0 +1,1 @@
+"""From candidates to the packed context and the whole prompt. Pure."""

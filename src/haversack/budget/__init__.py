@@ -1,0 +1,1 @@
+"""Windows, ledgers, shares and packing: what fits and what it costs. Pure."""

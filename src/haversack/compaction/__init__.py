@@ -1,0 +1,1 @@
+"""Making long sessions short without losing a word: monitor, plan, summary, coordinator."""

@@ -1,0 +1,1 @@
+"""Turning text into vectors: the protocol in `embedder`, one adapter per file beside it."""

@@ -1,0 +1,1 @@
+"""Thin adapters for the frameworks people use."""

@@ -1,0 +1,1 @@
+"""Chat services: the port in `port`, one adapter per file beside it."""

@@ -1,0 +1,1 @@
+"""Keeping a store healthy: snapshots, restore, migration, reorganisation, doctor."""

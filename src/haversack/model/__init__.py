@@ -1,0 +1,1 @@
+"""The words of the model as frozen values: memories, messages, turns, filters, times. No I/O, no clock."""

@@ -1,0 +1,34 @@
+"""What makes a memory that memory: its id, and the fingerprint by which two wordings count as one statement."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+from haversack.model.memory import Kind
+from haversack.model.text import fingerprint_form
+from haversack.model.times import micros
+
+__all__ = ["ENTROPY_BYTES", "ID_LENGTH", "fingerprint", "make_id"]
+
+ENTROPY_BYTES = 10
+ID_LENGTH = 26
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def make_id(at: datetime, entropy: bytes) -> str:
+    """A ULID: 48 bits of milliseconds, 80 bits of `entropy` (10 bytes), in Crockford's base 32.
+
+    Format: https://github.com/ulid/spec. Random bytes make a new id; a hash makes one that is the same again.
+    """
+    if len(entropy) != ENTROPY_BYTES:
+        msg = f"entropy must be {ENTROPY_BYTES} bytes, not {len(entropy)}"
+        raise ValueError(msg)
+    number = (max(0, micros(at) // 1000) << 80) | int.from_bytes(entropy, "big")
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def fingerprint(kind: Kind, content: str) -> str:
+    """`kind:hash` of the statement, the same for NFC and NFD, letter case and spacing (SHA-256, 128 bits)."""
+    digest = hashlib.sha256(fingerprint_form(content).encode("utf-8", "replace")).hexdigest()
+    return f"{kind}:{digest[:32]}"

@@ -1,0 +1,131 @@
+"""A memory, a turn and a session: the three things that a store keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TypeAlias
+
+from haversack.model.message import Message
+
+__all__ = ["Json", "Kind", "Memory", "Metadata", "SessionInfo", "Source", "Stage", "Trust", "Turn"]
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Metadata: TypeAlias = Mapping[str, Json]
+
+_EMPTY: Metadata = MappingProxyType({})
+
+
+class Kind(StrEnum):
+    """What sort of thing a memory is; layouts choose by it."""
+
+    PASSAGE = "passage"
+    """Words as they were said or written: a turn of a session or a chunk of a document."""
+    FACT = "fact"
+    PROFILE = "profile"
+    ENTITY = "entity"
+    RELATION = "relation"
+    DECISION = "decision"
+    INSIGHT = "insight"
+    PROCEDURE = "procedure"
+    CORRECTION = "correction"
+    SUMMARY = "summary"
+    STATE = "state"
+
+
+class Trust(StrEnum):
+    """How a memory came to be believed; a later word in this list yields to an earlier one."""
+
+    CORRECTION = "correction"
+    MANUAL = "manual"
+    VERIFIED = "verified"
+    EXTRACTED = "extracted"
+
+
+class Stage(StrEnum):
+    """Where a memory stands in its life."""
+
+    ACTIVE = "active"
+    LONG_TERM = "long_term"
+    DECAYED = "decayed"
+    DELETED = "deleted"
+    """Softly forgotten: kept, never recalled, can be restored until retention ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a memory came from; a forgotten source takes what was derived from it along."""
+
+    session: str | None = None
+    turns: tuple[str, ...] = ()
+    """Ids of the turns that it was said in, or that it summarises."""
+    memories: tuple[str, ...] = ()
+    """Ids of the memories that it was derived from."""
+    document: str | None = None
+    """Title or address of the document that it is a chunk of."""
+    part: tuple[int, int] | None = None
+    """Its place among the chunks of that turn or document: (index from 0, how many)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One remembered thing."""
+
+    id: str
+    """26 characters, sorts by time of creation, unique in its namespace."""
+    kind: Kind
+    content: str
+    created_at: datetime
+    """When it was stored (aware, UTC)."""
+    event_time: datetime
+    """When it was said or happened; recency and dates in queries go by this one."""
+    speaker: str = ""
+    """Who said it, for passages: the turn's name, or else its role."""
+    importance: float = 0.5
+    confidence: float = 1.0
+    trust: Trust = Trust.MANUAL
+    entities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: Metadata = field(default=_EMPTY)
+    pinned: bool = False
+    source: Source = Source()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    superseded_by: str | None = None
+    stage: Stage = Stage.ACTIVE
+    access_count: int = 0
+    accessed_at: datetime | None = None
+    born: int = 0
+    """Its place in the namespace's order of arrival; the store assigns it, it never changes."""
+    changed: int = 0
+    """The namespace's change sequence when it was last written; the store assigns it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message as it was appended to a session; turns are never altered, only erased by a hard forget."""
+
+    id: str
+    session: str
+    message: Message
+    at: datetime
+    """When it was said."""
+    metadata: Metadata = field(default=_EMPTY)
+    key: str | None = None
+    """What makes it the same turn when it is appended again (an import run twice); unique in its session."""
+    position: int = -1
+    """Its place in the session, from 0; the store assigns it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """A session in brief."""
+
+    id: str
+    turns: int
+    first_at: datetime
+    last_at: datetime

@@ -1,0 +1,68 @@
+"""What is asked of a namespace: a filter that every read honours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from haversack.model.memory import Json, Kind, Memory, Stage
+
+__all__ = ["Filter"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which memories may answer. Every given condition must hold; an empty filter lets all live memories pass."""
+
+    kinds: frozenset[Kind] | None = None
+    tags: frozenset[str] = frozenset()
+    """All of these tags."""
+    session: str | None = None
+    since: datetime | None = None
+    """`event_time` at or after."""
+    until: datetime | None = None
+    """`event_time` before."""
+    where: tuple[tuple[str, Json], ...] = ()
+    """Metadata fields that must equal these values."""
+    as_of: datetime | None = None
+    """Validity is judged at this moment instead of now, and what was superseded later still counts."""
+
+    def reason_against(self, memory: Memory, now: datetime) -> str | None:
+        """The code of the first condition that the memory fails, or None when it passes.
+
+        Codes, in this order: `deleted`, `superseded`, `expired`, `not_yet_valid`, `no_longer_valid`, `kind`, `tags`,
+        `session`, `time`, `metadata`.
+        """
+        return _life(memory, self.as_of or now, historical=self.as_of is not None) or self._conditions(memory)
+
+    def _conditions(self, memory: Memory) -> str | None:
+        failed = {
+            "kind": self.kinds is not None and memory.kind not in self.kinds,
+            "tags": not self.tags <= set(memory.tags),
+            "session": self.session is not None and memory.source.session != self.session,
+            "time": (self.since is not None and memory.event_time < self.since)
+            or (self.until is not None and memory.event_time >= self.until),
+            "metadata": any(_field(memory.metadata, key) != value for key, value in self.where),
+        }
+        return next((code for code, holds in failed.items() if holds), None)
+
+
+_ABSENT = object()
+
+
+def _field(metadata: Mapping[str, Json], key: str) -> object:
+    return metadata.get(key, _ABSENT)
+
+
+def _life(memory: Memory, moment: datetime, *, historical: bool) -> str | None:
+    ended = memory.valid_to is not None and memory.valid_to <= moment
+    if memory.stage is Stage.DELETED:
+        return "deleted"
+    if memory.superseded_by is not None and (ended or not historical):
+        return "superseded"
+    if memory.expires_at is not None and memory.expires_at <= moment:
+        return "expired"
+    if memory.valid_from is not None and memory.valid_from > moment:
+        return "not_yet_valid"
+    return "no_longer_valid" if ended else None

@@ -1,0 +1,54 @@
+"""Text as it may be stored: always valid Unicode, never normalised behind the author's back."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from haversack.errors import InputError
+
+__all__ = ["clean", "fingerprint_form", "is_blank", "label"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\x00"))
+_LABEL_LIMIT = 1000
+
+
+def clean(text: str, what: str = "text") -> str:
+    """The text with each lone surrogate replaced by U+FFFD; everything else, NUL included, stays as it is.
+
+    Raises InputError when it is not a string; `what` names it in the message.
+    """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - the edge where callers are checked
+        msg = f"{what} must be a string, not {type(text).__name__}"
+        raise InputError(msg)
+    if text.isascii():
+        return text
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def is_blank(text: str) -> bool:
+    """Whether the text shows nothing: only white space, zero-width characters or NUL."""
+    return not text.translate(_INVISIBLE).strip()
+
+
+def label(text: str, what: str) -> str:
+    """A checked name (namespace, session, tag, kind): cleaned, not blank, at most 1,000 characters.
+
+    A label is data, never a path: any other character is allowed and kept apart from its look-alikes.
+    """
+    name = clean(text, what)
+    if is_blank(name):
+        msg = f"{what} must not be blank"
+        raise InputError(msg)
+    if len(name) > _LABEL_LIMIT:
+        msg = f"{what} has {len(name)} characters; at most {_LABEL_LIMIT} are allowed"
+        raise InputError(msg)
+    return name
+
+
+def fingerprint_form(text: str) -> str:
+    """The form in which two wordings count as the same statement: NFC, case-folded, white space collapsed."""
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return _SPACE.sub(" ", folded).strip()

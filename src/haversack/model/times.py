@@ -1,0 +1,99 @@
+"""Readings of a moment. Every time inside Haversack is an aware datetime in UTC.
+
+Naive datetimes and texts without an offset are read as UTC. Numbers are epoch seconds, or milliseconds when they
+are too large to be seconds before the year 5138. Anything else is an error that names the field.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+from haversack.errors import InputError
+
+__all__ = ["EPOCH", "Moment", "from_micros", "hours_between", "micros", "read_time"]
+
+Moment: TypeAlias = "datetime | int | float | str"
+"""What callers may pass for a time."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICRO = timedelta(microseconds=1)
+_MILLISECONDS_FROM = 1e11
+_NUMBER = re.compile(r"-?(\d{9,}|\d+\.\d+)")
+_LATEST = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+def read_time(value: Moment, field: str = "time") -> datetime:
+    """The moment in UTC; raises InputError that names `field` for what cannot be one.
+
+    Zero, negative and boolean numbers are refused: in records they mean "unknown", not 1970.
+    """
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return _within(moment, value, field)
+    if isinstance(value, bool):
+        raise _refused(value, field)
+    if isinstance(value, int | float):
+        return _from_number(float(value), value, field)
+    if isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] - the edge where callers are checked
+        return _from_text(value, field)
+    raise _refused(value, field)
+
+
+def micros(moment: datetime) -> int:
+    """Whole microseconds since the epoch, exactly."""
+    return (moment - EPOCH) // _MICRO
+
+
+def from_micros(value: int) -> datetime:
+    """The inverse of `micros`."""
+    return EPOCH + timedelta(microseconds=value)
+
+
+def hours_between(earlier: datetime, later: datetime) -> float:
+    """Hours from one moment to another; 0 when the order is the other way round (a clock that jumped)."""
+    return max(0.0, (later - earlier).total_seconds() / 3600)
+
+
+def _from_number(seconds: float, given: object, field: str) -> datetime:
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise _refused(given, field)
+    if seconds >= _MILLISECONDS_FROM:
+        seconds /= 1000
+    try:
+        return _within(EPOCH + timedelta(seconds=seconds), given, field)
+    except OverflowError:
+        raise _refused(given, field) from None
+
+
+def _from_text(text: str, field: str) -> datetime:
+    stripped = text.strip()
+    if _NUMBER.fullmatch(stripped):
+        return _from_number(float(stripped), text, field)
+    try:
+        moment = datetime.fromisoformat(stripped)
+    except ValueError:
+        raise _refused(text, field) from None
+    return _within(moment if moment.tzinfo else moment.replace(tzinfo=UTC), text, field)
+
+
+def _within(moment: datetime, given: object, field: str) -> datetime:
+    try:
+        utc = moment.astimezone(UTC)
+    except OverflowError:
+        raise _refused(given, field) from None
+    if not EPOCH < utc < _LATEST:
+        raise _refused(given, field)
+    return utc
+
+
+def _refused(value: object, field: str) -> InputError:
+    shown = repr(value)
+    if len(shown) > 60:  # noqa: PLR2004 - room for any honest date
+        shown = shown[:57] + "..."
+    return InputError(
+        f"{field}={shown} is not a time: give an aware datetime, an ISO 8601 text, "
+        "or epoch seconds or milliseconds after 1970"
+    )

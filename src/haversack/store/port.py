@@ -1,0 +1,226 @@
+"""The store port: few verbs, values in and out. Rows are the only truth; recall is a cache built from them.
+
+Every verb binds one namespace and every write is one transaction in one namespace. A back-end decides nothing: ids,
+times and prices arrive as values. The change sequence is a counter per namespace; each written row takes the next
+number, so a reader that remembers a number can ask for everything that came after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from haversack.model.memory import Memory, SessionInfo, Turn
+
+__all__ = [
+    "SYSTEM",
+    "Applied",
+    "Batch",
+    "Census",
+    "Changes",
+    "Erasure",
+    "Price",
+    "Record",
+    "RecordKey",
+    "Store",
+    "Vector",
+    "Written",
+]
+
+SYSTEM = ""
+"""The namespace of what spans namespaces (keys, audit, jobs); no user's namespace can have this name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What one memory's line costs under one encoding, in tokens."""
+
+    memory: str
+    encoding: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vector:
+    """One memory's embedding as the embedder named `model` made it, in that embedder's own bytes."""
+
+    memory: str
+    model: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordKey:
+    """The address of a record."""
+
+    collection: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A small document beside the memories: session views, leases, policies, journals, costs, index segments."""
+
+    collection: str
+    key: str
+    value: bytes
+    version: int = 0
+    """Assigned by the store: 1 when first put, one more each time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A record to write: `value` None deletes it. With `expected`, only if its version is that (0: it must not exist)."""
+
+    collection: str
+    key: str
+    value: bytes | None
+    expected: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What to remove for good, bytes included: rows, prices, vectors and, of the turns, the words."""
+
+    memories: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
+    """These turns are removed; their positions stay empty, the others keep theirs."""
+    sessions: tuple[str, ...] = ()
+    """Whole sessions: all their turns."""
+    everything: bool = False
+    """The whole namespace, records and tombstones included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """One transaction's worth of writing: all of it lands or none of it."""
+
+    memories: tuple[Memory, ...] = ()
+    """Inserted, or replaced where the id exists (`born` is kept then). A tombstoned id is refused by ConflictError."""
+    turns: tuple[Turn, ...] = ()
+    """Appended in this order; one whose key its session already has is skipped, with the memories made from it alone."""
+    prices: tuple[Price, ...] = ()
+    """Kept where the memory exists, ignored where it does not."""
+    vectors: tuple[Vector, ...] = ()
+    """Likewise."""
+    records: tuple[Written, ...] = ()
+    erase: Erasure | None = None
+    """Carried out first. Each erased memory leaves a tombstone: its id and its content's fingerprint, no words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What a batch did."""
+
+    sequence: int
+    """The namespace's change sequence afterwards."""
+    turns: tuple[Turn, ...] = ()
+    """Those that were appended, with their positions."""
+    skipped: tuple[str, ...] = ()
+    """Ids of the turns that were there already."""
+    erased_memories: tuple[str, ...] = ()
+    erased_turns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What happened after a sequence number, oldest first."""
+
+    memories: tuple[Memory, ...]
+    erased: tuple[str, ...]
+    """Ids of memories erased after that number."""
+    upto: int
+    """Ask for what came after this next."""
+    more: bool
+    """Whether the limit cut the list short."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """How much a namespace holds."""
+
+    memories: dict[str, int]
+    """Per kind, softly deleted ones left out."""
+    deleted: int
+    sessions: int
+    turns: int
+    tombstones: int
+
+
+class Store(Protocol):
+    """One back-end. Safe for threads; a reader never sees half a batch.
+
+    Raises StoreError's kin for what the back-end refuses: ReadOnlyError, NoSpaceError, BusyError, ConflictError.
+    """
+
+    abilities: frozenset[str]
+    """Of: `durable`, `shared` (other processes may write), `snapshot`, `scrub`."""
+
+    def apply(self, namespace: str, batch: Batch) -> Applied:
+        """Carry out one batch; durable on return where the back-end is."""
+        ...
+
+    def memories(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Those that exist, in the order asked."""
+        ...
+
+    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000) -> Changes:
+        """Memories written and erased after `since`, by change number; each memory once, as it is now."""
+        ...
+
+    def sequence(self, namespace: str) -> int:
+        """The namespace's change sequence: 0 when it never had a write."""
+        ...
+
+    def turns(
+        self, namespace: str, session: str, *, after: int = -1, limit: int | None = None, newest: bool = False
+    ) -> list[Turn]:
+        """Turns behind position `after` in append order; with `newest`, the last `limit` of them."""
+        ...
+
+    def turns_by_id(self, namespace: str, ids: Sequence[str]) -> list[Turn]:
+        """Those that exist, in the order asked."""
+        ...
+
+    def sessions(self, namespace: str) -> list[SessionInfo]:
+        """All sessions with turns, by the time of their last turn, newest first, then by id."""
+        ...
+
+    def namespaces(self) -> list[str]:
+        """All that hold anything, sorted; never SYSTEM."""
+        ...
+
+    def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
+        """Ids of live memories other than passages by `kind:` + hash of their content, the oldest where several share it."""
+        ...
+
+    def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
+        """Which of these fingerprints belong to memories that were erased for good."""
+        ...
+
+    def prices(self, namespace: str, encoding: str, ids: Sequence[str]) -> dict[str, int]:
+        """Stored prices in tokens, by memory id."""
+        ...
+
+    def vectors(self, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
+        """Stored vectors by memory id."""
+        ...
+
+    def record(self, namespace: str, collection: str, key: str) -> Record | None:
+        """One record."""
+        ...
+
+    def records(
+        self, namespace: str, collection: str, *, prefix: str = "", after: str = "", limit: int = 1_000
+    ) -> list[Record]:
+        """Records whose key starts with `prefix` and sorts behind `after`, by key (code point order)."""
+        ...
+
+    def census(self, namespace: str) -> Census:
+        """Exact counts."""
+        ...
+
+    def close(self) -> None:
+        """Release everything; further calls raise StoreError."""
+        ...

@@ -1,0 +1,1 @@
+"""The default back-end: one SQLite file."""

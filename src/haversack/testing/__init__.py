@@ -1,0 +1,1 @@
+"""What ships for people who extend Haversack: the store contract, scripted services."""

@@ -1,0 +1,1 @@
+"""Chat exports and memory dumps, in and out: one reader per format."""

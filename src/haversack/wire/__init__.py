@@ -1,0 +1,1 @@
+"""Messages in the shapes that providers speak, both ways: one file per provider. Pure."""
