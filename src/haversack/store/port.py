@@ -1,19 +1,22 @@
 """The store port: few verbs, values in and out. Rows are the only truth; recall is a cache built from them.
 
 Every verb binds one namespace and every write is one transaction in one namespace. A back-end decides nothing: ids,
-times and prices arrive as values. The change sequence is a counter per namespace; each written row takes the next
-number, so a reader that remembers a number can ask for everything that came after it.
+times and prices arrive as values. The change sequence is a counter per namespace; each memory written or erased takes
+the next number, so a reader that remembers a number can ask for everything that came after it. Turns, records, prices
+and vectors do not move it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from haversack.model.memory import Memory, SessionInfo, Turn
 
 __all__ = [
+    "SEGMENT",
     "SYSTEM",
     "Applied",
     "Batch",
@@ -23,6 +26,8 @@ __all__ = [
     "Price",
     "Record",
     "RecordKey",
+    "Scrubs",
+    "Snapshots",
     "Store",
     "Vector",
     "Written",
@@ -30,6 +35,9 @@ __all__ = [
 
 SYSTEM = ""
 """The namespace of what spans namespaces (keys, audit, jobs); no user's namespace can have this name."""
+
+SEGMENT = "segment"
+"""The collection of the recall index's segments: an erasure in a namespace drops them all, for they hold its words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +79,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A record to write: `value` None deletes it. With `expected`, only if its version is that (0: it must not exist)."""
+    """A record to write; `value` None deletes it. With `expected`, only if that is its version (0: it must not exist)."""
 
     collection: str
     key: str
@@ -81,15 +89,19 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """What to remove for good, bytes included: rows, prices, vectors and, of the turns, the words."""
+    """What to remove for good, bytes included: rows, prices, vectors and, of the turns, the words.
+
+    The same transaction drops the namespace's records of collection SEGMENT, and every record whose key is the id of an
+    erased memory or turn. Ids that do not exist are passed over.
+    """
 
     memories: tuple[str, ...] = ()
     turns: tuple[str, ...] = ()
-    """These turns are removed; their positions stay empty, the others keep theirs."""
+    """These turns are removed; their positions stay empty, the others keep theirs. Their keys stay taken."""
     sessions: tuple[str, ...] = ()
-    """Whole sessions: all their turns."""
+    """Whole sessions: all their turns. Their keys stay taken; positions begin at 0 again."""
     everything: bool = False
-    """The whole namespace, records and tombstones included."""
+    """The whole namespace, records, tombstones and taken keys included. Only its change sequence goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,16 +109,22 @@ class Batch:
     """One transaction's worth of writing: all of it lands or none of it."""
 
     memories: tuple[Memory, ...] = ()
-    """Inserted, or replaced where the id exists (`born` is kept then). A tombstoned id is refused by ConflictError."""
+    """Inserted, or replaced where the id exists (`born` is kept then). A tombstoned id is refused by ConflictError.
+
+    The last wins where an id stands twice. A replacement with another kind, content, speaker or event time drops the
+    memory's stored prices and vectors, for they are no longer true.
+    """
     turns: tuple[Turn, ...] = ()
-    """Appended in this order; one whose key its session already has is skipped, with the memories made from it alone."""
+    """Appended in this order. One whose id exists, or whose key its session has or had, is skipped, and with it the
+    memories of this batch (and their prices and vectors) whose `source.turns` are all skipped ones."""
     prices: tuple[Price, ...] = ()
     """Kept where the memory exists, ignored where it does not."""
     vectors: tuple[Vector, ...] = ()
     """Likewise."""
     records: tuple[Written, ...] = ()
     erase: Erasure | None = None
-    """Carried out first. Each erased memory leaves a tombstone: its id and its content's fingerprint, no words."""
+    """Carried out first. Each erased memory leaves a tombstone: its id and its content's fingerprint, no words; each
+    erased turn with a key leaves a digest of session and key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +136,11 @@ class Applied:
     turns: tuple[Turn, ...] = ()
     """Those that were appended, with their positions."""
     skipped: tuple[str, ...] = ()
-    """Ids of the turns that were there already."""
+    """Ids of the turns that were there already, in the order given."""
     erased_memories: tuple[str, ...] = ()
+    """In the order of their birth."""
     erased_turns: tuple[str, ...] = ()
+    """By session name, then position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +154,8 @@ class Changes:
     """Ask for what came after this next."""
     more: bool
     """Whether the limit cut the list short."""
+    reset: bool = False
+    """The whole namespace was erased after that number: drop all that was known before, then take in `memories`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +177,7 @@ class Store(Protocol):
     """
 
     abilities: frozenset[str]
-    """Of: `durable`, `shared` (other processes may write), `snapshot`, `scrub`."""
+    """Of: `durable`, `shared` (other processes may write), `snapshot` (it is a Snapshots), `scrub` (it is a Scrubs)."""
 
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """Carry out one batch; durable on return where the back-end is."""
@@ -166,7 +188,10 @@ class Store(Protocol):
         ...
 
     def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000) -> Changes:
-        """Memories written and erased after `since`, by change number; each memory once, as it is now."""
+        """Memories written and erased after `since`, by change number; each memory once, as it is now.
+
+        The limit counts memories and erasures together.
+        """
         ...
 
     def sequence(self, namespace: str) -> int:
@@ -188,11 +213,14 @@ class Store(Protocol):
         ...
 
     def namespaces(self) -> list[str]:
-        """All that hold anything, sorted; never SYSTEM."""
+        """All that hold anything, be it tombstones, sorted; never SYSTEM."""
         ...
 
     def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
-        """Ids of live memories other than passages by `kind:` + hash of their content, the oldest where several share it."""
+        """Ids of live memories by fingerprint, the first born where several share one.
+
+        Live is what is neither superseded nor softly deleted. Passages are left out: equal words said twice are two.
+        """
         ...
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
@@ -223,4 +251,23 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release everything; further calls raise StoreError."""
+        ...
+
+
+class Snapshots(Protocol):
+    """A store with the ability `snapshot`."""
+
+    def snapshot(self, path: Path) -> None:
+        """Write a consistent copy to a new file in one step, while others go on writing; the copy opens as a store.
+
+        Raises StoreError when the path exists or cannot be written; no partial file is left under that name.
+        """
+        ...
+
+
+class Scrubs(Protocol):
+    """A store with the ability `scrub`: erased bytes can outlive the erasing call while another reader is at work."""
+
+    def scrub(self) -> bool:
+        """Finish what earlier erasures left in the store's files; whether nothing is left now."""
         ...
