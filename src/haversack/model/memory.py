@@ -89,7 +89,7 @@ class Memory:
     trust: Trust = Trust.MANUAL
     entities: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    metadata: Metadata = field(default=_EMPTY)
+    metadata: Metadata = field(default_factory=lambda: _EMPTY)
     pinned: bool = False
     source: Source = Source()
     valid_from: datetime | None = None
@@ -114,7 +114,7 @@ class Turn:
     message: Message
     at: datetime
     """When it was said."""
-    metadata: Metadata = field(default=_EMPTY)
+    metadata: Metadata = field(default_factory=lambda: _EMPTY)
     key: str | None = None
     """What makes it the same turn when it is appended again (an import run twice); unique in its session."""
     position: int = -1
