@@ -34,25 +34,24 @@ class Filter:
         Codes, in this order: `deleted`, `superseded`, `expired`, `not_yet_valid`, `no_longer_valid`, `kind`, `tags`,
         `session`, `time`, `metadata`.
         """
-        return _life(memory, self.as_of or now, historical=self.as_of is not None) or self._conditions(memory)
+        return _life(memory, self.as_of or now, historical=self.as_of is not None) or self.unmet_by(memory)
 
-    def _conditions(self, memory: Memory) -> str | None:
+    def unmet_by(self, memory: Memory) -> str | None:
+        """The code of the first stated condition that the memory fails, whatever its stage and validity."""
         failed = {
             "kind": self.kinds is not None and memory.kind not in self.kinds,
             "tags": not self.tags <= set(memory.tags),
             "session": self.session is not None and memory.source.session != self.session,
             "time": (self.since is not None and memory.event_time < self.since)
             or (self.until is not None and memory.event_time >= self.until),
-            "metadata": any(_field(memory.metadata, key) != value for key, value in self.where),
+            "metadata": not all(_holds(memory.metadata, key, value) for key, value in self.where),
         }
         return next((code for code, holds in failed.items() if holds), None)
 
 
-_ABSENT = object()
-
-
-def _field(metadata: Mapping[str, Json], key: str) -> object:
-    return metadata.get(key, _ABSENT)
+def _holds(metadata: Mapping[str, Json], key: str, value: Json) -> bool:
+    """JSON equality: `true` is not 1, and an absent field is not null."""
+    return key in metadata and metadata[key] == value and isinstance(metadata[key], bool) is isinstance(value, bool)
 
 
 def _life(memory: Memory, moment: datetime, *, historical: bool) -> str | None:
