@@ -1,1 +1,7 @@
-"""How memories age and rise: functions of stored values, timestamps and `now`. Pure."""
+"""Lifecycle of memories: decay, promotion, policies, the plan of what maintenance would do. Pure."""
+
+from __future__ import annotations
+
+from haversack.lifecycle.decay import DecayConfig
+
+__all__ = ["DecayConfig"]

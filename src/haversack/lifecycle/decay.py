@@ -1,0 +1,117 @@
+"""Strength of a memory as a pure function of stored base values, timestamps and `now`.
+
+Law: time is an argument. Nothing computed here is stored back, so any cadence of maintenance sees the same strengths.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+from haversack.errors import ConfigError
+from haversack.lifecycle.ranges import check_range, check_weights, check_whole
+from haversack.model.memory import Kind, Memory
+from haversack.model.times import hours_between
+
+__all__ = ["DecayConfig", "decayed_score", "fades_at", "inclusion_score", "last_used", "strength"]
+
+_NO_HALF_LIVES: Mapping[Kind, float] = MappingProxyType({})
+_WEIGHT_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecayConfig:
+    """How memories fade and rise; the defaults are those that the attention layout's users know."""
+
+    enabled: bool = True
+    decay_rate: float = 0.01
+    """Per hour since the last use; half is left after 69.3 hours."""
+    access_boost: float = 0.2
+    """What uses can add to the base in all: the first adds half of it, each further one half of what is left."""
+    promotion_threshold: float = 0.7
+    decay_threshold: float = 0.2
+    """Strength below which a memory counts as decayed."""
+    short_term_min_age_hours: int = 24
+    """Younger memories are neither promoted nor decayed."""
+    decay_check_interval_hours: int = 24
+    """How often background maintenance looks; it has no effect on any result."""
+    decayed_retention_days: int = 30
+    """How long a memory stays decayed before it is softly deleted."""
+    promotion_weight_age: float = 0.2
+    promotion_weight_access: float = 0.4
+    promotion_weight_confidence: float = 0.2
+    promotion_weight_connection: float = 0.2
+    half_life_hours: Mapping[Kind, float] = field(default_factory=lambda: _NO_HALF_LIVES)
+    """Kinds that fade at their own pace instead of by `decay_rate`."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        check_range("decay_rate", self.decay_rate, 0, open_low=True)
+        for name in ("access_boost", "promotion_threshold", "decay_threshold"):
+            check_range(name, getattr(self, name), 0, 1)
+        check_whole("short_term_min_age_hours", self.short_term_min_age_hours, 0)
+        check_whole("decay_check_interval_hours", self.decay_check_interval_hours, 1)
+        check_whole("decayed_retention_days", self.decayed_retention_days, 0)
+        for kind, hours in self.half_life_hours.items():
+            check_range(f"half_life_hours.{kind}", hours, 0, open_low=True)
+        self._check_promotion_weights()
+
+    def _check_promotion_weights(self) -> None:
+        weights = {
+            f"promotion_weight_{part}": float(getattr(self, f"promotion_weight_{part}"))
+            for part in ("age", "access", "confidence", "connection")
+        }
+        check_weights("promotion weights", weights)
+        total = sum(weights.values())
+        if abs(total - 1) > _WEIGHT_TOLERANCE:
+            raise ConfigError(f"promotion weights {', '.join(weights)} add up to {total:g}; they must add up to 1")
+
+    def rate(self, kind: Kind) -> float:
+        """Decay per hour for memories of this kind; 0 when decay is off."""
+        if not self.enabled:
+            return 0.0
+        half_life = self.half_life_hours.get(kind)
+        return self.decay_rate if half_life is None else math.log(2) / half_life
+
+
+def decayed_score(score: float, hours: float, rate: float = 0.01) -> float:
+    """`score * exp(-rate * hours)`: 24, 72 and 168 hours leave .787, .487 and .186 of 1; negative hours count as 0."""
+    return score * math.exp(-rate * max(0.0, hours))
+
+
+def inclusion_score(
+    similarity: float, hours_since_creation: float, hits: int = 0, *, rate: float = 0.005, usage: float = 0.1
+) -> float:
+    """Worth of a candidate for the context: `similarity * exp(-rate * h) * (1 + usage * ln(1 + hits))`."""
+    return decayed_score(similarity, hours_since_creation, rate) * (1 + usage * math.log1p(max(0, hits)))
+
+
+def last_used(memory: Memory) -> datetime:
+    """The last use, or the creation of a memory that was never used."""
+    return memory.created_at if memory.accessed_at is None else max(memory.accessed_at, memory.created_at)
+
+
+def strength(memory: Memory, now: datetime, config: DecayConfig) -> float:
+    """How alive the memory is at `now`, 0..1: its importance lifted by its uses, faded since the last one."""
+    return decayed_score(_lifted(memory, config), hours_between(last_used(memory), now), config.rate(memory.kind))
+
+
+def fades_at(memory: Memory, config: DecayConfig) -> datetime | None:
+    """The moment from which the memory counts as decayed; None when it never will."""
+    base, rate = _lifted(memory, config), config.rate(memory.kind)
+    if rate == 0 or config.decay_threshold == 0:
+        return None
+    hours = math.log(base / config.decay_threshold) / rate if base > config.decay_threshold else 0.0
+    young_until = memory.created_at + timedelta(hours=config.short_term_min_age_hours)
+    try:
+        return max(last_used(memory) + timedelta(hours=hours), young_until)
+    except OverflowError:
+        return None
+
+
+def _lifted(memory: Memory, config: DecayConfig) -> float:
+    share = 1 - 0.5 ** min(memory.access_count, 60)
+    return min(1.0, memory.importance + config.access_boost * share)
