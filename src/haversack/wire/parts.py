@@ -10,7 +10,7 @@ from haversack.model.memory import Json
 from haversack.model.message import Image, Opaque, Part, Text
 from haversack.wire.shape import Record, as_record, as_text, compact, optional_text, refuse
 
-__all__ = ["FOREIGN_THOUGHT", "load_parts", "opaque_record", "picture_note", "safe_name", "sendable"]
+__all__ = ["FOREIGN_THOUGHT", "load_part", "load_parts", "opaque_record", "picture_note", "safe_name", "sendable"]
 
 FOREIGN_THOUGHT = frozenset({"thinking", "redacted_thinking", "reasoning"})
 """Parts that only the model that thought them may be sent; other providers' dumps leave them out."""
@@ -29,11 +29,23 @@ def load_parts(content: object, path: str) -> tuple[Part, ...]:
             return (Text(as_text(content, path)),) if content else ()
         case list():
             items = cast("list[Json]", content)
-            return tuple(_load_part(item, f"{path}[{index}]") for index, item in enumerate(items) if item is not None)
+            return tuple(load_part(item, f"{path}[{index}]") for index, item in enumerate(items) if item is not None)
         case dict():
-            return (_load_part(cast("Json", content), path),)
+            return (load_part(cast("Json", content), path),)
         case _:
             raise refuse(content, path, "a string, null, or an array of content parts")
+
+
+def load_part(value: Json, path: str) -> Part:
+    """One part; a block of a kind that we do not know is kept whole."""
+    if isinstance(value, str):
+        return Text(as_text(value, path))
+    part = as_record(value, path)
+    kind = optional_text(part, "type", path) or ""
+    if kind in _TEXT_KEYS:
+        key = _TEXT_KEYS[kind]
+        return Text(as_text(part.get(key), f"{path}.{key}"))
+    return _load_image(kind, part, path) or Opaque(kind=kind, json=compact(part))
 
 
 def opaque_record(part: Opaque) -> Record:
@@ -55,17 +67,6 @@ def picture_note(image: Image) -> str:
 def safe_name(name: str) -> str:
     """The name in the characters that every provider accepts, at most 64."""
     return _NOT_A_NAME.sub("_", name)[:_NAME_LIMIT]
-
-
-def _load_part(value: Json, path: str) -> Part:
-    if isinstance(value, str):
-        return Text(as_text(value, path))
-    part = as_record(value, path)
-    kind = optional_text(part, "type", path) or ""
-    if kind in _TEXT_KEYS:
-        key = _TEXT_KEYS[kind]
-        return Text(as_text(part.get(key), f"{path}.{key}"))
-    return _load_image(kind, part, path) or Opaque(kind=kind, json=compact(part))
 
 
 def _load_image(kind: str, part: Record, path: str) -> Image | None:

@@ -1,6 +1,7 @@
 """OpenAI chat messages: odd shapes read, hopeless ones refused, dumps accepted by the provider's own types."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
@@ -10,7 +11,8 @@ from haversack.errors import InputError
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
 from haversack.wire import openai
 
-ACCEPTED = TypeAdapter(list[ChatCompletionMessageParam])
+Accept: TypeAlias = Callable[[TypeAdapter[Any], object], None]
+ACCEPTED: TypeAdapter[Any] = TypeAdapter(list[ChatCompletionMessageParam])
 CALL = {"id": "c1", "type": "function", "function": {"name": "note", "arguments": '{"body":"w"}'}}
 
 
@@ -139,7 +141,7 @@ def test_the_list_names_the_message():
         openai.load_all([{"role": "user", "content": "x"}, {"role": 1}])
 
 
-def test_dump_is_accepted_by_the_providers_types():
+def test_dump_is_accepted_by_the_providers_types(accept: Accept):
     messages = [
         Message(role=Role.SYSTEM, parts=(Text("s"), Image(url="https://x/y", caption="a map"))),
         Message(role=Role.USER, name="Alice Smith", parts=(Text("a"), Image(url="https://x/y", detail="low"))),
@@ -155,7 +157,7 @@ def test_dump_is_accepted_by_the_providers_types():
         Message(role=Role.USER),
     ]
     dumped = openai.dump(messages)
-    ACCEPTED.validate_python(dumped)
+    accept(ACCEPTED, dumped)
     assert dumped == [
         {
             "role": "system",
