@@ -1,1 +1,7 @@
-"""Finding the memories that answer a query: index, signals, fusion."""
+"""Recall: the in-process index of each namespace, and the ranking that it answers queries with."""
+
+from haversack.recall.hits import Hit, Standing
+from haversack.recall.index import indexed_text
+from haversack.recall.recall import Recall, RecallOptions
+
+__all__ = ["Hit", "Recall", "RecallOptions", "Standing", "indexed_text"]

@@ -1,0 +1,113 @@
+"""The measurement without a store: conversations as indexes, rank-order packing, true token counts, evidence recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+import toktok
+from bench.recall.conversations import Conversation, Query
+from numpy.typing import NDArray
+
+from haversack.embed.codec import Quantised, quantise
+from haversack.embed.embedder import Embedder, Vectors
+from haversack.model.memory import Kind, Memory, Source
+from haversack.recall.chunks import chunk
+from haversack.recall.index import Index, indexed_text
+
+__all__ = ["BUDGETS", "World", "build", "measure", "recall_at"]
+
+BUDGETS = (256, 512, 1000, 2000, 4000)
+_ENCODING = "cl100k_base"
+
+Ranker = Callable[["World", Query], Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """One conversation, indexed and priced."""
+
+    conversation: Conversation
+    memories: tuple[Memory, ...]
+    """Row i of the index is memory i; a long turn is several."""
+    turn_of: tuple[str, ...]
+    index: Index
+    cost: NDArray[np.int64]
+    header: NDArray[np.int64]
+    """By session number."""
+    now: datetime
+    vectors: Vectors | None
+
+
+def count(texts: Sequence[str]) -> list[int]:
+    return toktok.batch_count(list(texts), _ENCODING, 1)
+
+
+def build(conversation: Conversation, embedder: Embedder | None = None) -> World:
+    memories, turn_of = list[Memory](), list[str]()
+    for turn in conversation.turns:
+        pieces = chunk(turn.text, count)
+        for place, piece in enumerate(pieces):
+            number = len(memories) + 1
+            memories.append(
+                Memory(
+                    id=f"{number:026d}",
+                    kind=Kind.PASSAGE,
+                    content=piece,
+                    created_at=turn.at,
+                    event_time=turn.at,
+                    speaker=turn.speaker,
+                    source=Source(session=turn.session, turns=(turn.id,), part=(place, len(pieces))),
+                    born=number,
+                )
+            )
+            turn_of.append(turn.id)
+    vectors = None if embedder is None else embedder.embed([indexed_text(memory) for memory in memories])
+    index = Index(0 if embedder is None else embedder.dimension)
+    index.put(memories, {} if vectors is None else _by_id(memories, vectors))
+    headers = {memory.source.session: f"## {memory.event_time:%A, %d %B %Y, %H:%M}\n" for memory in reversed(memories)}
+    return World(
+        conversation=conversation,
+        memories=tuple(memories),
+        turn_of=tuple(turn_of),
+        index=index,
+        cost=np.array(count([f"- {indexed_text(memory)}\n" for memory in memories])),
+        header=np.array(count([headers[name] for name in index.sessions])),
+        now=max(turn.at for turn in conversation.turns) + timedelta(hours=1),
+        vectors=vectors,
+    )
+
+
+def _by_id(memories: Sequence[Memory], vectors: Vectors) -> dict[str, Quantised]:
+    scales, codes = quantise(vectors)
+    return {memory.id: (float(scales[i]), codes[i]) for i, memory in enumerate(memories)}
+
+
+def carried(world: World, rows: Sequence[int], budget: int) -> set[str]:
+    """Ids of the turns that stand in the context when rows are packed in this order, skipping what does not fit."""
+    spent, opened, kept = 0, set[int](), set[str]()
+    sessions, cost, header = world.index.columns.session, world.cost, world.header
+    cheapest = int(cost.min())
+    for row in rows:
+        session = int(sessions[row])
+        price = int(cost[row]) + (0 if session in opened else int(header[session]))
+        if spent + price <= budget:
+            spent += price
+            opened.add(session)
+            kept.add(world.turn_of[row])
+            if budget - spent < cheapest:
+                break
+    return kept
+
+
+def recall_at(world: World, query: Query, rows: Sequence[int], budgets: Sequence[int] = BUDGETS) -> list[float]:
+    return [len(query.gold & carried(world, rows, budget)) / len(query.gold) for budget in budgets]
+
+
+def measure(worlds: Sequence[World], ranker: Ranker) -> NDArray[np.float64]:
+    """Recall per question (rows) and budget (columns), all conversations in order."""
+    return np.array(
+        [recall_at(world, query, ranker(world, query)) for world in worlds for query in world.conversation.queries]
+    )

@@ -1,0 +1,136 @@
+"""Postings of one namespace: which rows hold a key, and how often. Arrays only, appended to, merged by size.
+
+Rows arrive in rising order, so every list of rows is sorted. Rows are never taken out here: whoever reads a list masks
+the rows that are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Postings", "Run"]
+
+Rows = NDArray[np.int32]
+Counts = NDArray[np.float32]
+_TAIL_LIMIT = 32_768
+_GROWTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Postings sorted by key: rows `starts[i]:starts[i + 1]` belong to `keys[i]`."""
+
+    keys: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    rows: Rows
+    counts: NDArray[np.uint8]
+
+    @classmethod
+    def sort(cls, keys: NDArray[np.uint64], rows: Rows, counts: NDArray[np.uint8]) -> Run:
+        """A run of postings whose rows rise within each key."""
+        order = np.argsort(keys, kind="stable")
+        unique, starts = np.unique(keys[order], return_index=True)
+        return cls(unique, np.append(starts, len(keys)).astype(np.int64), rows[order], counts[order])
+
+    def find(self, key: int) -> slice:
+        """Where the key's postings stand; an empty slice when it has none."""
+        place = int(np.searchsorted(self.keys, np.uint64(key)))
+        if place == len(self.keys) or int(self.keys[place]) != key:
+            return slice(0, 0)
+        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+
+    def spread(self) -> NDArray[np.uint64]:
+        """The key of each posting."""
+        return np.repeat(self.keys, np.diff(self.starts))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.keys.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
+
+
+class Postings:
+    """Sorted runs of falling size and a short unsorted tail that is scanned."""
+
+    def __init__(self, runs: Sequence[Run] = ()) -> None:
+        self._runs = list(runs)
+        self._keys = np.empty(_TAIL_LIMIT, np.uint64)
+        self._rows = np.empty(_TAIL_LIMIT, np.int32)
+        self._counts = np.empty(_TAIL_LIMIT, np.uint8)
+        self._used = 0
+
+    def append(self, first_row: int, documents: Sequence[Sequence[int]]) -> None:
+        """Add documents as rows `first_row`, `first_row + 1`, …, each given by its keys, repeats included."""
+        lengths = np.fromiter(map(len, documents), np.int64, len(documents))
+        total = int(lengths.sum())
+        if not total:
+            return
+        keys = np.fromiter((key for keys in documents for key in keys), np.uint64, total)
+        rows = np.repeat(np.arange(first_row, first_row + len(documents), dtype=np.int32), lengths)
+        order = np.lexsort((keys, rows))
+        keys, rows = keys[order], rows[order]
+        fresh = np.append(np.True_, (keys[1:] != keys[:-1]) | (rows[1:] != rows[:-1]))
+        starts = np.flatnonzero(fresh)
+        counts = np.minimum(np.diff(np.append(starts, total)), 255).astype(np.uint8)
+        self._take(keys[starts], rows[starts], counts)
+
+    def find(self, key: int) -> tuple[Rows, NDArray[np.uint8]]:
+        """Rows that hold the key, rising, and how often each does."""
+        found = [(run.rows[place], run.counts[place]) for run, place in self._places(key)]
+        tail = np.flatnonzero(self._keys[: self._used] == np.uint64(key))
+        if len(tail) or not found:
+            found.append((self._rows[tail], self._counts[tail]))
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate([rows for rows, _ in found]), np.concatenate([counts for _, counts in found])
+
+    def compact(self) -> Run:
+        """Everything in one run."""
+        self._seal()
+        while len(self._runs) > 1:
+            self._merge_last()
+        return self._runs[0] if self._runs else Run.sort(self._keys[:0], self._rows[:0], self._counts[:0])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        tail = self._keys.nbytes + self._rows.nbytes + self._counts.nbytes
+        return tail + sum(run.nbytes for run in self._runs)
+
+    def _places(self, key: int) -> Iterator[tuple[Run, slice]]:
+        for run in self._runs:
+            place = run.find(key)
+            if place.stop > place.start:
+                yield run, place
+
+    def _take(self, keys: NDArray[np.uint64], rows: Rows, counts: NDArray[np.uint8]) -> None:
+        size = len(keys)
+        if self._used + size > _TAIL_LIMIT:
+            self._seal()
+        if size > _TAIL_LIMIT:
+            self._push(Run.sort(keys, rows, counts))
+            return
+        place = slice(self._used, self._used + size)
+        self._keys[place], self._rows[place], self._counts[place] = keys, rows, counts
+        self._used += size
+
+    def _seal(self) -> None:
+        if self._used:
+            place = slice(0, self._used)
+            self._used = 0
+            self._push(Run.sort(self._keys[place], self._rows[place], self._counts[place]))
+
+    def _push(self, run: Run) -> None:
+        self._runs.append(run)
+        while len(self._runs) > 1 and len(self._runs[-2].rows) < _GROWTH * len(self._runs[-1].rows):
+            self._merge_last()
+
+    def _merge_last(self) -> None:
+        newer, older = self._runs.pop(), self._runs.pop()
+        keys = np.concatenate([older.spread(), newer.spread()])
+        rows, counts = np.concatenate([older.rows, newer.rows]), np.concatenate([older.counts, newer.counts])
+        self._runs.append(Run.sort(keys, rows, counts))

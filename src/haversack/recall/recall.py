@@ -1,0 +1,305 @@
+"""Recall over a store: keeps one index per namespace, fresh and bounded, and answers queries from it."""
+
+from __future__ import annotations
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Lock, RLock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haversack.embed.codec import Quantised, decode_vector, encode_vectors
+from haversack.embed.embedder import Embedder, Vectors
+from haversack.model.query import Filter
+from haversack.model.times import from_micros, micros
+from haversack.recall.columns import Flag
+from haversack.recall.filtering import Mask, allowed
+from haversack.recall.fuse import Ranking, rank
+from haversack.recall.hits import Hit, Standing
+from haversack.recall.index import Index, indexed_text, is_filed_exactly
+from haversack.recall.lexical import bm25
+from haversack.recall.question import Question, checked_top_k, read
+from haversack.recall.vector import cosines
+from haversack.scoring.blend import DEFAULT, Signals, Weights
+from haversack.store.port import Batch, Store, Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["Recall", "RecallOptions"]
+
+_PAGE = 10_000
+_DEFAULT_LIMIT = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOptions:
+    """How recall scores."""
+
+    weights: Weights = DEFAULT
+    signals: Signals = field(default=Signals())
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One namespace's index and the lock that guards it."""
+
+    index: Index
+    lock: RLock = field(default_factory=RLock)
+
+
+class Recall:
+    """One per open store; safe for threads.
+
+    Every read first asks the store for the namespace's change sequence and takes in what came after the last look,
+    so a write by any process is seen by the next search. A namespace's statistics never touch another's.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None = None,
+        *,
+        limit_bytes: int = _DEFAULT_LIMIT,
+        options: RecallOptions = RecallOptions(),
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._limit = limit_bytes
+        self._options = options
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._lock = Lock()
+
+    def search(
+        self,
+        namespaces: Sequence[str],
+        query: str,
+        *,
+        filter: Filter = Filter(),  # noqa: A002, B008
+        now: datetime,
+        top_k: int,
+        weights: Weights | None = None,
+    ) -> list[Hit]:
+        """The `top_k` best memories that pass the filter, best first.
+
+        Raises QueryError for a blank query and InputError for a negative `top_k`, before the embedder is asked.
+        """
+        limit = checked_top_k(top_k)
+        read(query, now, now)
+        if not limit:
+            return []
+        vector = self._query_vector(query)
+        found = [
+            self._search_one(name, query, vector, filter, now, weights)[:limit] for name in dict.fromkeys(namespaces)
+        ]
+        if len(found) == 1:
+            return found[0]
+        return heapq.nsmallest(limit, (hit for hits in found for hit in hits), key=lambda hit: -hit.score)
+
+    def explain(
+        self,
+        namespaces: Sequence[str],
+        query: str,
+        memory_id: str,
+        *,
+        filter: Filter = Filter(),  # noqa: A002, B008
+        now: datetime,
+        weights: Weights | None = None,
+    ) -> Standing | None:
+        """Where a memory stands among all candidates of its namespace, or why it is none; None if it does not exist."""
+        read(query, now, now)
+        vector = self._query_vector(query)
+        for name in dict.fromkeys(namespaces):
+            memories = self._store.memories(name, [memory_id])
+            if memories:
+                hits = self._search_one(name, query, vector, filter, now, weights)
+                reason = filter.reason_against(memories[0], now)
+                return _standing(hits, memory_id, reason)
+        return None
+
+    def listing(
+        self,
+        namespaces: Sequence[str],
+        *,
+        filter: Filter = Filter(),  # noqa: A002, B008
+        now: datetime,
+        top_k: int,
+        pinned: bool = False,
+    ) -> list[Hit]:
+        """What passes the filter, with no query: pinned first, then by importance, then newest; or pinned ones only."""
+        limit = checked_top_k(top_k)
+        hits: list[Hit] = []
+        for name in dict.fromkeys(namespaces):
+            with self._fresh(name) as index:
+                hits += _listed(name, index, self._mask(name, index, filter, now), limit, only_pinned=pinned)
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
+
+    def missing(self, namespace: str) -> list[str]:
+        """Ids of the memories without a vector of the present embedder, oldest first."""
+        if self._embedder is None:
+            return []
+        with self._fresh(namespace) as index:
+            return index.without_vector()
+
+    def reembed(self, namespace: str, *, limit: int = 256) -> int:
+        """Embed and store up to `limit` missing vectors; returns how many still miss one. Safe to stop and repeat."""
+        wanted = self.missing(namespace)
+        if not wanted or self._embedder is None:
+            return 0
+        memories = self._store.memories(namespace, wanted[:limit])
+        data = encode_vectors(self._embedder.embed([indexed_text(memory) for memory in memories]))
+        rows = [Vector(memory=m.id, model=self._embedder.model, data=d) for m, d in zip(memories, data, strict=True)]
+        self._store.apply(namespace, Batch(vectors=tuple(rows)))
+        with self._fresh(namespace) as index:
+            index.embed(self._decoded({row.memory: row.data for row in rows}))
+            return len(index.without_vector())
+
+    def forget(self, namespace: str) -> None:
+        """Drop the namespace's index; the next search builds it again."""
+        with self._lock:
+            self._slots.pop(namespace, None)
+
+    def close(self) -> None:
+        """Drop every index."""
+        with self._lock:
+            self._slots.clear()
+
+    def _query_vector(self, query: str) -> Vectors | None:
+        return None if self._embedder is None else self._embedder.embed_query(query)
+
+    def _search_one(
+        self,
+        namespace: str,
+        query: str,
+        vector: Vectors | None,
+        filter: Filter,  # noqa: A002
+        now: datetime,
+        weights: Weights | None,
+    ) -> list[Hit]:
+        with self._fresh(namespace) as index:
+            if not index.present:
+                return []
+            question = read(query, now, _earliest(index))
+            mask = self._mask(namespace, index, filter, now)
+            ranking = self._rank(index, question, vector, mask, micros(now), weights or self._options.weights)
+            return _hits(namespace, index, ranking)
+
+    def _rank(
+        self, index: Index, question: Question, vector: Vectors | None, mask: Mask, now: int, weights: Weights
+    ) -> Ranking:
+        cosine = None if vector is None else cosines(index.columns, vector)
+        lexical = bm25(index, question.keys)
+        return rank(index, question, mask, lexical, cosine, signals=self._options.signals, weights=weights, now=now)
+
+    def _mask(self, namespace: str, index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002
+        mask = allowed(index, filter, now)
+        if all(is_filed_exactly(value) for _, value in filter.where):
+            return mask
+        rows = np.flatnonzero(mask)
+        for memory in self._store.memories(namespace, [index.ids[row] for row in rows]):
+            mask[index.place[memory.id]] = filter.reason_against(memory, now) is None
+        return mask
+
+    @contextmanager
+    def _fresh(self, namespace: str) -> Generator[Index]:
+        """The namespace's index, locked, with every change that the store has acknowledged."""
+        slot = self._slot(namespace)
+        with slot.lock:
+            if self._store.sequence(namespace) != slot.index.upto:
+                self._catch_up(namespace, slot)
+            if self._embedder is not None and slot.index.unembedded:
+                slot.index.embed(self._vectors(namespace, slot.index.without_vector()[:_PAGE]))
+            yield slot.index
+        self._evict(namespace)
+
+    def _slot(self, namespace: str) -> _Slot:
+        with self._lock:
+            slot = self._slots.get(namespace)
+            if slot is None:
+                slot = self._slots[namespace] = _Slot(self._new_index())
+            self._slots.move_to_end(namespace)
+            return slot
+
+    def _new_index(self) -> Index:
+        return Index(0 if self._embedder is None else self._embedder.dimension)
+
+    def _catch_up(self, namespace: str, slot: _Slot) -> None:
+        if slot.index.gone > max(1000, slot.index.present):
+            slot.index = self._new_index()
+        index, more = slot.index, True
+        while more:
+            changes = self._store.changes(namespace, since=index.upto, limit=_PAGE)
+            if changes.reset:
+                index = slot.index = self._new_index()
+            ids = [memory.id for memory in changes.memories]
+            index.drop(changes.erased)
+            index.put(changes.memories, self._vectors(namespace, ids))
+            index.upto, more = changes.upto, changes.more
+
+    def _vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Quantised]:
+        if self._embedder is None or not ids:
+            return {}
+        return self._decoded(self._store.vectors(namespace, self._embedder.model, ids))
+
+    def _decoded(self, stored: dict[str, bytes]) -> dict[str, Quantised]:
+        dimension = 0 if self._embedder is None else self._embedder.dimension
+        decoded = {memory_id: decode_vector(data, dimension) for memory_id, data in stored.items()}
+        return {memory_id: vector for memory_id, vector in decoded.items() if vector is not None}
+
+    def _evict(self, keep: str) -> None:
+        with self._lock:
+            held = {name: slot.index.nbytes for name, slot in self._slots.items()}
+            total = sum(held.values())
+            for name, size in held.items():
+                if total <= self._limit:
+                    return
+                if name != keep:
+                    del self._slots[name]
+                    total -= size
+
+
+def _earliest(index: Index) -> datetime:
+    return from_micros(int(index.columns.time.min())).astimezone(UTC)
+
+
+def _hits(namespace: str, index: Index, ranking: Ranking) -> list[Hit]:
+    names: list[str] = list(index.sessions)
+    ids: list[str] = index.ids
+    rows: list[int] = ranking.rows.tolist()
+    scores: list[float] = ranking.scores.tolist()
+    sessions: list[int] = index.columns.session[ranking.rows].tolist()
+    born: list[int] = index.columns.born[ranking.rows].tolist()
+    values: list[list[float]] = ranking.values().tolist()
+    return [
+        Hit(
+            namespace=namespace,
+            memory_id=ids[row],
+            score=score,
+            parts=dict(zip(ranking.parts, parts, strict=True)),
+            session=names[session] if session >= 0 else None,
+            born=place,
+        )
+        for row, score, session, place, parts in zip(rows, scores, sessions, born, values, strict=True)
+    ]
+
+
+def _listed(namespace: str, index: Index, mask: Mask, limit: int, *, only_pinned: bool) -> list[Hit]:
+    columns = index.columns
+    pinned = (columns.flags & np.uint8(Flag.PINNED)) != 0
+    rows = np.flatnonzero(mask & pinned if only_pinned else mask)
+    score = np.minimum(1.0, columns.importance[rows] / 2 + 0.5 * pinned[rows])
+    order = np.lexsort((-columns.born[rows], -columns.time[rows], -score))[:limit]
+    ranking = Ranking(rows=rows[order].astype(np.int32), scores=score[order].astype(np.float32), parts={})
+    return _hits(namespace, index, ranking)
+
+
+def _standing(hits: Sequence[Hit], memory_id: str, reason: str | None) -> Standing:
+    for place, hit in enumerate(hits, 1):
+        if hit.memory_id == memory_id:
+            return Standing(rank=place, score=hit.score, parts=hit.parts, reason=None, candidates=len(hits))
+    return Standing(rank=None, score=0.0, parts={}, reason=reason or "unrelated", candidates=len(hits))

@@ -1,0 +1,131 @@
+"""Text to word keys: folding, stemming, and character pairs for scripts that are written without spaces.
+
+A key is a 64-bit hash of a folded stem, so that an index needs no dictionary. Documents and queries share one path;
+only a query leaves words out. No I/O.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from hashlib import blake2b
+from itertools import pairwise
+from threading import Lock
+from typing import Protocol, cast
+
+import Stemmer
+
+__all__ = ["QUESTION_WORDS", "key_of", "query_keys", "split", "word_keys"]
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = r"[^\W_" + _UNSPACED + r"][^\W_" + _UNSPACED + r"\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0dff]*"
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+_ANY_WORD = re.compile(f"[{_UNSPACED}]+|{_WORD}(?:['\u2019]{_WORD})*")
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+_CLITIC = re.compile("'(?:m|re|ve|ll|d|s)$")
+_LONGEST = 64
+_CACHE_LIMIT = 400_000
+
+QUESTION_WORDS = frozenset(
+    # question words, auxiliaries, determiners, prepositions; first and second person stay in on purpose
+    """a an the this that these those what which who whom whose when where why how is are was were be been being am do
+    does did doing done have has had having can could will would shall should may might must of to in on at by for from
+    with about as into and or but if so than then there here it its their his her he she they them him not no any some
+    all more most such only just also very too much many s t d ll re ve m tell please""".split()  # noqa: SIM905 - a list of words reads best as words
+)
+
+
+def split(text: str) -> list[str]:
+    """Folded words in order; a run of an unspaced script gives each of its characters and each pair of neighbours."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    words: list[str] = _ANY_WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    if not any(_RUN.match(word) for word in words):
+        return words
+    return [piece for word in words for piece in (_pieces(word) if _RUN.match(word) else (word,))]
+
+
+def word_keys(text: str) -> list[int]:
+    """One key per word of a document, repeats included."""
+    known = _keys
+    try:
+        return [known[word] for word in split(text)]
+    except KeyError:
+        return [key_of(word) for word in split(text)]
+
+
+def query_keys(text: str) -> dict[int, str]:
+    """The keys that a query searches for, each with its word, in order of appearance.
+
+    Question and function words are left out, unless nothing else is there. Pairs stand for their characters.
+    """
+    words = list(dict.fromkeys(_query_words(text)))
+    telling = [word for word in words if _CLITIC.sub("", word.replace("\u2019", "'")) not in QUESTION_WORDS] or words
+    keys: dict[int, str] = {}
+    for word in telling:
+        keys.setdefault(key_of(word), word)
+    return keys
+
+
+def key_of(word: str) -> int:
+    """The key of one folded word."""
+    known = _keys.get(word)
+    if known is None:
+        with _lock:
+            if len(_keys) >= _CACHE_LIMIT:
+                _keys.clear()
+            known = _keys[word] = _hash(_stem(word))
+    return known
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 - its name in the library
+
+
+_keys: dict[str, int] = {}
+_lock = Lock()
+_LANGUAGES = ("english", "russian", "arabic", "greek")
+_stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in _LANGUAGES}  # pyright: ignore[reportUnknownMemberType]
+
+
+def _query_words(text: str) -> list[str]:
+    if text.isascii():
+        return split(text)
+    words: list[str] = []
+    for word in _ANY_WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if _RUN.match(word) and len(word) > 1:
+            words.extend(map("".join, pairwise(word)))
+        else:
+            words.append(word)
+    return words
+
+
+def _pieces(run: str) -> list[str]:
+    return [*run, *map("".join, pairwise(run))]
+
+
+def _stem(word: str) -> str:
+    word = _CLITIC.sub("", word.replace("\u2019", "'")).replace("'", "")[:_LONGEST]
+    if word.isascii():
+        return _stemmers["english"].stemWord(word)
+    if _RUN.match(word):
+        return word
+    bare = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word)))
+    return _stemmers[_language(bare)].stemWord(bare)
+
+
+def _language(word: str) -> str:
+    first = word[:1]
+    if "\u0400" <= first <= "\u052f":
+        return "russian"
+    if "\u0600" <= first <= "\u06ff":
+        return "arabic"
+    return "greek" if "\u0370" <= first <= "\u03ff" else "english"
+
+
+def _hash(stem: str) -> int:
+    return int.from_bytes(blake2b(stem.encode(), digest_size=8).digest(), "little")

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+import pytest
+
+from haversack.embed.embedder import Embedder
+from haversack.errors import InputError, QueryError
+from haversack.model.memory import Kind, Memory, Source, Stage
+from haversack.model.query import Filter
+from haversack.recall import Recall
+from haversack.store.memory import MemoryStore
+from haversack.store.port import Batch, Erasure
+
+
+class CountingEmbedder(Embedder, Protocol):
+    calls: int
+
+
+Put = Callable[..., list[Memory]]
+MakeEmbedder = Callable[[Mapping[str, Sequence[float]]], CountingEmbedder]
+ANY = Filter()
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+
+
+def found(
+    recall: Recall,
+    query: str,
+    *,
+    namespaces: Sequence[str] = ("n",),
+    filter: Filter = ANY,
+    top_k: int = 50,  # noqa: A002
+) -> list[str]:
+    return [hit.memory_id for hit in recall.search(namespaces, query, filter=filter, now=NOW, top_k=top_k)]
+
+
+def test_a_write_is_seen_by_the_next_search(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    assert found(recall, "ferry") == []
+    (first,) = put(["The ferry leaves at nine"])
+    assert found(recall, "ferry") == [first.id]
+    (second,) = put(["ferry ferry ferry"])
+    assert set(found(recall, "ferry")) == {first.id, second.id}
+
+
+def test_a_changed_memory_is_found_by_its_new_words_only(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    (memory,) = put(["The ferry leaves at nine"])
+    found(recall, "ferry")
+    store.apply("n", Batch(memories=(replace(memory, content="The bus leaves at ten"),)))
+    assert found(recall, "ferry") == []
+    assert found(recall, "bus") == [memory.id]
+
+
+def test_an_erased_memory_is_gone(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    first, second = put(["a ferry", "another ferry"])
+    found(recall, "ferry")
+    store.apply("n", Batch(erase=Erasure(memories=(first.id,))))
+    assert found(recall, "ferry") == [second.id]
+    store.apply("n", Batch(erase=Erasure(everything=True)))
+    assert found(recall, "ferry") == []
+
+
+def test_deltas_rank_like_a_fresh_index(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    memories = put(["we took the ferry", "it was late", "the ferry was full", "we ate"], session="s")
+    found(recall, "ferry")
+    store.apply("n", Batch(memories=(replace(memories[1], content="the boat was late"),)))
+    store.apply("n", Batch(erase=Erasure(memories=(memories[3].id,))))
+    put(["a ferry again", "done"], session="s")
+    fresh = Recall(store).search(["n"], "late ferry", now=NOW, top_k=10)
+    assert recall.search(["n"], "late ferry", now=NOW, top_k=10) == fresh
+    assert len(fresh) == 5
+
+
+def test_namespaces_have_their_own_statistics(store: MemoryStore, put: Put) -> None:
+    put(["apples and pears", "pears"], namespace="a")
+    alone = [hit.score for hit in Recall(store).search(["a"], "apples pears", now=NOW, top_k=5)]
+    put(["pears"] * 50, namespace="b")
+    beside = [hit.score for hit in Recall(store).search(["a"], "apples pears", now=NOW, top_k=5)]
+    assert alone == beside
+    both = Recall(store).search(["a", "b"], "apples pears", now=NOW, top_k=100)
+    assert {hit.namespace for hit in both} == {"a", "b"}
+    assert [hit.score for hit in both] == sorted((hit.score for hit in both), reverse=True)
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\t\n", "\u200b"])
+def test_a_blank_query_is_an_error_before_the_embedder_is_asked(
+    store: MemoryStore, put: Put, embedder_of: MakeEmbedder, query: str
+) -> None:
+    put(["something"])
+    embedder = embedder_of({"something": [1.0, 0.0]})
+    recall = Recall(store, embedder)
+    with pytest.raises(QueryError):
+        found(recall, query)
+    with pytest.raises(QueryError):
+        recall.explain(["n"], query, "x", now=NOW)
+    assert embedder.calls == 0
+
+
+def test_top_k(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    put(["red", "red", "red"])
+    assert [len(found(recall, "red", top_k=k)) for k in (10, 3, 1, 0)] == [3, 3, 1, 0]
+    with pytest.raises(InputError):
+        found(recall, "red", top_k=-1)
+
+
+def test_ties_stand_in_order_of_arrival(store: MemoryStore, put: Put) -> None:
+    at = datetime(2024, 5, 1, tzinfo=UTC)
+    memories = put(["same words"] * 4, event_time=at)
+    assert found(Recall(store), "same words") == [memory.id for memory in memories]
+
+
+def test_filters_are_exact(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    (fact,) = put(["tea"], kind=Kind.FACT, tags=("drink", "hot"), metadata={"n": 1, "l": [1, 2]})
+    (talk,) = put(["tea"], session="s", tags=("drink",), metadata={"n": 2, "l": [1]})
+    assert found(recall, "tea", filter=Filter(kinds=frozenset({Kind.FACT}))) == [fact.id]
+    assert found(recall, "tea", filter=Filter(tags=frozenset({"drink", "hot"}))) == [fact.id]
+    assert found(recall, "tea", filter=Filter(tags=frozenset({"cold"}))) == []
+    assert found(recall, "tea", filter=Filter(session="s")) == [talk.id]
+    assert found(recall, "tea", filter=Filter(session="nowhere")) == []
+    assert found(recall, "tea", filter=Filter(where=(("n", 2),))) == [talk.id]
+    assert found(recall, "tea", filter=Filter(where=(("n", True),))) == [fact.id]
+    assert found(recall, "tea", filter=Filter(where=(("l", [1]),))) == [talk.id]
+    assert found(recall, "tea", filter=Filter(since=talk.event_time)) == [talk.id]
+    assert found(recall, "tea", filter=Filter(until=talk.event_time)) == [fact.id]
+
+
+def test_what_is_over_does_not_answer(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    live, deleted, superseded, expired, ended, early = put(["tea"] * 6)
+    past, future = datetime(2024, 5, 20, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
+    changed = (
+        replace(deleted, stage=Stage.DELETED),
+        replace(superseded, superseded_by=live.id),
+        replace(expired, expires_at=past),
+        replace(ended, valid_to=past),
+        replace(early, valid_from=future),
+    )
+    store.apply("n", Batch(memories=changed))
+    assert found(recall, "tea") == [live.id]
+    assert superseded.id in found(recall, "tea", filter=Filter(as_of=past))
+
+
+def test_a_turn_is_found_by_its_neighbours(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    turns = put(["How was Lisbon?", "Lovely, we stayed a week", "Good"], session="s")
+    put(["Lovely weather"])
+    hits = {hit.memory_id: hit for hit in recall.search(["n"], "Lisbon", now=NOW, top_k=10)}
+    assert list(hits)[:2] == [turns[0].id, turns[1].id]
+    assert hits[turns[1].id].parts["match"] == 0
+    assert hits[turns[1].id].parts["neighbours"] > 0
+
+
+def test_explain(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    first, other = put(["green tea", "coffee"])
+    standing = recall.explain(["n"], "tea", first.id, now=NOW)
+    assert standing is not None
+    assert (standing.rank, standing.reason, standing.candidates) == (1, None, 1)
+    facts = Filter(kinds=frozenset({Kind.FACT}))
+    unrelated = recall.explain(["n"], "tea", other.id, now=NOW)
+    filtered = recall.explain(["n"], "tea", first.id, filter=facts, now=NOW)
+    assert unrelated is not None
+    assert filtered is not None
+    assert (unrelated.reason, filtered.reason) == ("unrelated", "kind")
+    assert recall.explain(["n"], "tea", "nobody", now=NOW) is None
+
+
+def test_listing_needs_no_query(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    (low,) = put(["a"], importance=0.1)
+    (high,) = put(["b"], importance=0.9)
+    (pinned,) = put(["c"], importance=0.0, pinned=True)
+    listed = recall.listing(["n"], now=NOW, top_k=10)
+    assert [hit.memory_id for hit in listed] == [pinned.id, high.id, low.id]
+    assert [hit.memory_id for hit in recall.listing(["n"], now=NOW, top_k=10, pinned=True)] == [pinned.id]
+
+
+def test_memories_without_a_vector_are_ranked_by_words_until_embedded(
+    store: MemoryStore, put: Put, embedder_of: MakeEmbedder
+) -> None:
+    embedder = embedder_of({"ship": [1.0, 0.0], "a vessel": [0.9, 0.1], "a ship": [0.9, 0.2], "soup": [0.0, 1.0]})
+    recall = Recall(store, embedder)
+    vessel, ship, soup = put(["a vessel", "a ship", "soup"])
+    assert recall.missing("n") == [vessel.id, ship.id, soup.id]
+    assert found(recall, "ship") == [ship.id]
+    assert recall.reembed("n", limit=2) == 1
+    assert recall.reembed("n", limit=2) == 0
+    assert recall.missing("n") == []
+    assert found(recall, "ship") == [ship.id, vessel.id]
+    assert found(Recall(store, embedder), "ship") == [ship.id, vessel.id]
+
+
+def test_least_recently_used_namespaces_leave_first(store: MemoryStore, put: Put) -> None:
+    for name in "abc":
+        put(["tea"] * 10, namespace=name)
+    recall = Recall(store, limit_bytes=1)
+    assert [len(found(recall, "tea", namespaces=[name])) for name in "abca"] == [10, 10, 10, 10]
+
+
+def test_no_query_word_is_syntax(store: MemoryStore, put: Put) -> None:
+    put(["plain"], source=Source(session="s"))
+    for query in ["*", "-", "^", '"', "()", "col:val", "' OR 1=1 --", "a AND", "100%", "parser\x00zzz", "x" * 100_000]:
+        assert isinstance(found(Recall(store), query), list)
