@@ -79,7 +79,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A record to write; `value` None deletes it. With `expected`, only if that is its version (0: it must not exist)."""
+    """A record to write; `value` None deletes it. With `expected`, only if that is its version (0: it is not there)."""
 
     collection: str
     key: str

@@ -1,0 +1,167 @@
+"""Connections to one file: one per thread and process, set up alike, with SQLite's errors made ours.
+
+A connection that a forked child inherits is never used or closed there: closing it could disturb the parent's locks.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+import weakref
+from pathlib import Path
+from types import TracebackType
+
+from haversack.errors import (
+    BusyError,
+    InputError,
+    NoSpaceError,
+    NotAStoreError,
+    ReadOnlyError,
+    StoreError,
+)
+
+__all__ = ["Connections", "Lease", "connect", "typed_error"]
+
+_SETTINGS = (
+    "PRAGMA synchronous = FULL",  # an acknowledged write survives a power cut
+    "PRAGMA secure_delete = ON",  # freed cells and pages are overwritten with zeros
+    "PRAGMA wal_autocheckpoint = 1000",
+    "PRAGMA journal_size_limit = 67108864",
+    "PRAGMA cache_size = -8000",
+)
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_NO_ROOM_BYTES = 1 << 16
+
+_inherited: list[sqlite3.Connection] = []
+"""Connections of a parent process, kept from being closed here."""
+
+
+def connect(path: Path, busy_timeout: float, *, mode: str) -> sqlite3.Connection:
+    """A connection in autocommit; `mode` is rw, rwc, ro or immutable (nothing can write: neither lock nor WAL)."""
+    options = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{options}",
+        uri=True,
+        timeout=busy_timeout,
+        isolation_level=None,
+        check_same_thread=False,  # one thread uses it, another may close it
+        cached_statements=256,
+    )
+    try:
+        for setting in _SETTINGS:
+            connection.execute(setting)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def typed_error(error: sqlite3.Error, path: Path) -> StoreError:
+    """Our error for one of SQLite's."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in _BUSY:
+        return BusyError(f"{path} is held by another writer; nothing was saved, try again")
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _room(path) < _NO_ROOM_BYTES):
+        return NoSpaceError(f"no space left for {path}; nothing was saved, what was stored before is intact")
+    if code == sqlite3.SQLITE_READONLY:
+        return ReadOnlyError(f"{path} can be read but not written")
+    if code in _DAMAGED:
+        return NotAStoreError(f"{path} is not a Haversack store, or it is damaged ({error})")
+    return StoreError(f"{path}: {error}")
+
+
+def _room(path: Path) -> int:
+    return shutil.disk_usage(path.absolute().parent).free
+
+
+class Lease:
+    """One thread's connection. As a context it lends the connection and turns SQLite's errors into ours.
+
+    The lock keeps `close` on another thread from closing the connection in the middle of a statement.
+    """
+
+    __slots__ = ("__weakref__", "_lock", "connection", "path", "pid")
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+        self.pid = os.getpid()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._lock.acquire()
+        return self.connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is not None:
+                self._give_up(error)
+        finally:
+            self._lock.release()
+
+    def _give_up(self, error: BaseException) -> None:
+        try:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            pass  # SQLite rolled back by itself (a full disk does that), or the connection is closed
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise StoreError("this store is closed") from error
+        if isinstance(error, sqlite3.Error):
+            raise typed_error(error, self.path) from error
+        if isinstance(error, UnicodeEncodeError):
+            raise InputError("text with a lone surrogate cannot be stored; clean it first") from error
+
+    def close(self) -> None:
+        """Close the connection once no statement is running on it."""
+        with self._lock:
+            self.connection.close()
+
+    def __del__(self) -> None:
+        if self.pid == os.getpid():
+            self.connection.close()
+        else:
+            _inherited.append(self.connection)
+
+
+class Connections:
+    """The connections of one store in this process."""
+
+    def __init__(self, path: Path, busy_timeout: float, *, mode: str) -> None:
+        self.path = path
+        self.busy_timeout = busy_timeout
+        self.mode = mode
+        self._mine = threading.local()
+        self._all: weakref.WeakSet[Lease] = weakref.WeakSet()
+        self._closed = False
+
+    def lease(self) -> Lease:
+        """The calling thread's connection; made at its first call."""
+        if self._closed:
+            raise StoreError("this store is closed")
+        found: Lease | None = getattr(self._mine, "lease", None)
+        if found is None or found.pid != os.getpid():
+            found = self._new()
+        return found
+
+    def _new(self) -> Lease:
+        try:
+            connection = connect(self.path, self.busy_timeout, mode=self.mode)
+        except sqlite3.Error as error:
+            raise typed_error(error, self.path) from error
+        made = Lease(self.path, connection)
+        self._mine.lease = made
+        self._all.add(made)
+        return made
+
+    def close(self) -> None:
+        """Close all connections that this process made; later calls raise StoreError."""
+        self._closed = True
+        for lease in list(self._all):
+            if lease.pid == os.getpid():
+                lease.close()

@@ -1,0 +1,266 @@
+"""Values to rows and back. A column is NULL where the field has its default, so common rows are short and quick."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import msgspec
+
+from haversack.model.identity import fingerprint
+from haversack.model.memory import Kind, Memory, Metadata, Source, Stage, Trust, Turn
+from haversack.model.message import Image, Message, Opaque, Part, Role, Text, ToolCall
+from haversack.model.times import EPOCH, micros
+
+__all__ = [
+    "MEMORY_COLUMNS",
+    "TURN_COLUMNS",
+    "Row",
+    "key_digest",
+    "memory_of",
+    "row_of_memory",
+    "row_of_turn",
+    "turn_of",
+    "when",
+]
+
+Row: TypeAlias = tuple[Any, ...]
+
+MEMORY_COLUMNS = (
+    "id, born, changed, kind, stage, content, created_at, event_time, speaker, importance, confidence, trust, entities,"
+    " tags, metadata, pinned, source, valid_from, valid_to, expires_at, superseded_by, access_count, accessed_at"
+)
+"""In the order of `memory_of`; `row_of_memory` adds the fingerprint at the end."""
+
+TURN_COLUMNS = "id, session, position, at, key, message, metadata"
+
+_KINDS = {kind.value: kind for kind in Kind}
+_STAGES = {stage.value: stage for stage in Stage}
+_TRUSTS = {trust.value: trust for trust in Trust}
+_NO_METADATA: Metadata = MappingProxyType({})
+_NO_SOURCE = Source()
+
+
+class _TextRow(msgspec.Struct, tag="text", array_like=True, frozen=True):
+    text: str
+
+
+class _ImageRow(msgspec.Struct, tag="image", array_like=True, frozen=True):
+    url: str
+    width: int | None
+    height: int | None
+    detail: str
+    caption: str
+
+
+class _OpaqueRow(msgspec.Struct, tag="opaque", array_like=True, frozen=True):
+    kind: str
+    json: str
+
+
+class _CallRow(msgspec.Struct, array_like=True, frozen=True):
+    id: str
+    name: str
+    arguments: str
+
+
+class _MessageRow(msgspec.Struct, omit_defaults=True, frozen=True):
+    role: str
+    parts: tuple[_TextRow | _ImageRow | _OpaqueRow, ...] = ()
+    name: str | None = None
+    calls: tuple[_CallRow, ...] = ()
+    answers: str | None = None
+
+
+_encode = msgspec.json.Encoder().encode
+_names = msgspec.json.Decoder(tuple[str, ...]).decode
+_source = msgspec.json.Decoder(Source).decode
+_metadata = msgspec.json.Decoder(dict[str, Any]).decode
+_message = msgspec.json.Decoder(_MessageRow).decode
+
+
+def when(value: int) -> datetime:
+    """The moment of a time column."""
+    return EPOCH + timedelta(0, 0, value)
+
+
+def key_digest(session: str, key: str) -> str:
+    """What remains of an erased turn's key: enough to know it again, not to read it (SHA-256, 128 bits)."""
+    return hashlib.sha256(f"{len(session)}:{session}{key}".encode()).hexdigest()[:32]
+
+
+def memory_of(row: Row) -> Memory:
+    """The memory in a row of MEMORY_COLUMNS."""
+    (
+        name,
+        born,
+        changed,
+        kind,
+        stage,
+        content,
+        created_at,
+        event_time,
+        speaker,
+        importance,
+        confidence,
+        trust,
+        entities,
+        tags,
+        metadata,
+        pinned,
+        source,
+        valid_from,
+        valid_to,
+        expires_at,
+        superseded_by,
+        access_count,
+        accessed_at,
+    ) = row
+    return Memory(
+        id=name,
+        kind=_KINDS[kind],
+        content=content,
+        created_at=when(created_at),
+        event_time=when(event_time),
+        speaker=speaker,
+        importance=importance,
+        confidence=confidence,
+        trust=_TRUSTS[trust],
+        entities=() if entities is None else _names(entities),
+        tags=() if tags is None else _names(tags),
+        metadata=_NO_METADATA if metadata is None else _metadata(metadata),
+        pinned=pinned == 1,
+        source=_NO_SOURCE if source is None else _source(source),
+        valid_from=None if valid_from is None else when(valid_from),
+        valid_to=None if valid_to is None else when(valid_to),
+        expires_at=None if expires_at is None else when(expires_at),
+        superseded_by=superseded_by,
+        stage=_STAGES[stage],
+        access_count=access_count,
+        accessed_at=None if accessed_at is None else when(accessed_at),
+        born=born,
+        changed=changed,
+    )
+
+
+def row_of_memory(memory: Memory, born: int, changed: int) -> Row:
+    """The row of MEMORY_COLUMNS and fingerprint; passages have none, for equal words said twice are two."""
+    return (
+        memory.id,
+        born,
+        changed,
+        memory.kind.value,
+        memory.stage.value,
+        memory.content,
+        micros(memory.created_at),
+        micros(memory.event_time),
+        memory.speaker,
+        memory.importance,
+        memory.confidence,
+        memory.trust.value,
+        _text(memory.entities) if memory.entities else None,
+        _text(memory.tags) if memory.tags else None,
+        _metadata_text(memory.metadata),
+        memory.pinned,
+        _source_text(memory.source),
+        _micros(memory.valid_from),
+        _micros(memory.valid_to),
+        _micros(memory.expires_at),
+        memory.superseded_by,
+        memory.access_count,
+        _micros(memory.accessed_at),
+        None if memory.kind is Kind.PASSAGE else fingerprint(memory.kind, memory.content),
+    )
+
+
+def turn_of(row: Row) -> Turn:
+    """The turn in a row of TURN_COLUMNS."""
+    name, session, position, at, key, message, metadata = row
+    return Turn(
+        id=name,
+        session=session,
+        message=_message_of(_message(message)),
+        at=when(at),
+        metadata=_NO_METADATA if metadata is None else _metadata(metadata),
+        key=key,
+        position=position,
+    )
+
+
+def row_of_turn(turn: Turn) -> Row:
+    """The row of TURN_COLUMNS."""
+    return (
+        turn.id,
+        turn.session,
+        turn.position,
+        micros(turn.at),
+        turn.key,
+        _text(_row_of_message(turn.message)),
+        _metadata_text(turn.metadata),
+    )
+
+
+def _text(value: object) -> str:
+    return _encode(value).decode()
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else micros(moment)
+
+
+def _metadata_text(metadata: Metadata) -> str | None:
+    return _text(dict(metadata)) if metadata else None
+
+
+def _source_text(source: Source) -> str | None:
+    fields = {
+        "session": source.session,
+        "turns": source.turns,
+        "memories": source.memories,
+        "document": source.document,
+        "part": source.part,
+    }
+    given = {name: value for name, value in fields.items() if value is not None and value != ()}
+    return _text(given) if given else None
+
+
+def _row_of_message(message: Message) -> _MessageRow:
+    return _MessageRow(
+        role=message.role.value,
+        parts=tuple(map(_row_of_part, message.parts)),
+        name=message.name,
+        calls=tuple(_CallRow(call.id, call.name, call.arguments) for call in message.tool_calls),
+        answers=message.tool_call_id,
+    )
+
+
+def _row_of_part(part: Part) -> _TextRow | _ImageRow | _OpaqueRow:
+    match part:
+        case Text():
+            return _TextRow(part.text)
+        case Image():
+            return _ImageRow(part.url, part.width, part.height, part.detail, part.caption)
+        case Opaque():
+            return _OpaqueRow(part.kind, part.json)
+
+
+def _message_of(row: _MessageRow) -> Message:
+    return Message(
+        role=Role(row.role),
+        parts=tuple(map(_part_of, row.parts)),
+        name=row.name,
+        tool_calls=tuple(ToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in row.calls),
+        tool_call_id=row.answers,
+    )
+
+
+def _part_of(row: _TextRow | _ImageRow | _OpaqueRow) -> Part:
+    match row:
+        case _TextRow():
+            return Text(row.text)
+        case _ImageRow():
+            return Image(url=row.url, width=row.width, height=row.height, detail=row.detail, caption=row.caption)
+        case _OpaqueRow():
+            return Opaque(kind=row.kind, json=row.json)

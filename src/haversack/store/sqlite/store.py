@@ -1,0 +1,304 @@
+"""The store in one SQLite file: safe for threads and processes, durable on return, no server."""
+
+# ruff: noqa: S608 - statements are put together from our own names, never from values
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from haversack.errors import ReadOnlyError, StoreError
+from haversack.model.memory import Memory, SessionInfo, Stage, Turn
+from haversack.store.port import Applied, Batch, Census, Changes, Record
+from haversack.store.sqlite.connection import Connections, Lease, typed_error
+from haversack.store.sqlite.lookup import find
+from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
+from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, memory_of, turn_of, when
+from haversack.store.sqlite.scrub import is_pending, scrub
+from haversack.store.sqlite.writing import carry_out
+
+__all__ = ["SqliteStore"]
+
+_PATIENCE = 2.0
+"""Seconds that an erasing call waits for readers of old versions."""
+
+_MEMORIES = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND id IN"
+_CHANGED = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
+_ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
+_TURNS = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND session = ? AND position > ? ORDER BY position"
+_HOLDING = " OR ".join(
+    f"EXISTS (SELECT 1 FROM {table} WHERE namespace = s.namespace)"
+    for table in ("memories", "turns", "records", "tombstones", "erased_turns")
+)
+
+
+class SqliteStore:
+    """A store in the file at `path`, created when it is missing or empty.
+
+    A file that this process may not write, or whose folder it may not, opens for reading: writes raise ReadOnlyError.
+    Raises NotAStoreError and NewerStoreError without touching the file.
+    """
+
+    abilities: frozenset[str] = frozenset({"durable", "shared", "snapshot", "scrub"})
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        busy_timeout: float = 30.0,
+        migrations: Sequence[Migration] | None = None,
+    ) -> None:
+        """`busy_timeout` is how many seconds a write waits for other writers before it raises BusyError."""
+        self.path = Path(path)
+        self._busy_timeout = busy_timeout
+        steps = migrations or shipped()
+        state = examine(self.path, steps[-1].number)
+        self.read_only = read_only or not _writable(self.path)
+        if self.read_only:
+            _refuse_unready(self.path, state)
+        else:
+            _prepare(self.path, busy_timeout, steps, state)
+        self._connections = Connections(self.path, busy_timeout, mode=_mode(self.path, read_only=self.read_only))
+        self._unscrubbed = False
+        self._settle(steps[-1].number)
+
+    def apply(self, namespace: str, batch: Batch) -> Applied:
+        """See the port. After an erasure it also scrubs the files; `scrub` finishes what readers kept it from."""
+        lease = self._write_lease()
+        with lease as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            applied = carry_out(connection, namespace, batch)
+            connection.execute("COMMIT")
+        if batch.erase is not None:
+            self._scrub(lease, _PATIENCE)
+        elif self._unscrubbed:
+            self._scrub(lease, 0.0)
+        return applied
+
+    def memories(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            rows = {row[0]: row for row in find(connection, _MEMORIES, (namespace,), ids)}
+        return [memory_of(rows[each]) for each in ids if each in rows]
+
+    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000) -> Changes:
+        """See the port."""
+        with self._connections.lease() as connection:
+            connection.execute("BEGIN")
+            found = connection.execute(
+                "SELECT value, reset FROM sequences WHERE namespace = ?", (namespace,)
+            ).fetchone()
+            value, reset = found or (0, 0)
+            asked = (namespace, since, limit + 1)
+            memories = list(map(memory_of, connection.execute(_CHANGED, asked)))
+            erased = connection.execute(_ERASED, asked).fetchall()
+            connection.execute("COMMIT")
+        return _merged(memories, erased, since=since, limit=limit, value=value, reset=reset)
+
+    def sequence(self, namespace: str) -> int:
+        """See the port."""
+        with self._connections.lease() as connection:
+            row = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
+        return 0 if row is None else row[0]
+
+    def turns(
+        self, namespace: str, session: str, *, after: int = -1, limit: int | None = None, newest: bool = False
+    ) -> list[Turn]:
+        """See the port."""
+        backwards = newest and limit is not None
+        statement = f"{_TURNS} DESC LIMIT ?" if backwards else f"{_TURNS} LIMIT ?"
+        with self._connections.lease() as connection:
+            asked = (namespace, session, after, -1 if limit is None else limit)
+            found = list(map(turn_of, connection.execute(statement, asked)))
+        return found[::-1] if backwards else found
+
+    def turns_by_id(self, namespace: str, ids: Sequence[str]) -> list[Turn]:
+        """See the port."""
+        select = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND id IN"
+        with self._connections.lease() as connection:
+            rows = {row[0]: row for row in find(connection, select, (namespace,), ids)}
+        return [turn_of(rows[each]) for each in ids if each in rows]
+
+    def sessions(self, namespace: str) -> list[SessionInfo]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            rows = connection.execute(
+                "SELECT session, turns, first_at, last_at FROM sessions WHERE namespace = ? AND turns > 0"
+                " ORDER BY last_at DESC, session",
+                (namespace,),
+            ).fetchall()
+        return [
+            SessionInfo(id=session, turns=turns, first_at=when(first), last_at=when(last))
+            for session, turns, first, last in rows
+        ]
+
+    def namespaces(self) -> list[str]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            rows = connection.execute(
+                f"SELECT namespace FROM sequences AS s WHERE namespace <> '' AND ({_HOLDING}) ORDER BY namespace"
+            ).fetchall()
+        return [name for (name,) in rows]
+
+    def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
+        """See the port."""
+        select = (
+            "SELECT born, fingerprint, id FROM memories"
+            f" WHERE namespace = ? AND stage <> '{Stage.DELETED}' AND superseded_by IS NULL AND fingerprint IN"
+        )
+        with self._connections.lease() as connection:
+            rows = sorted(find(connection, select, (namespace,), fingerprints), reverse=True)
+        return {mark: name for _, mark, name in rows}
+
+    def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
+        """See the port."""
+        select = "SELECT fingerprint FROM tombstones WHERE namespace = ? AND fingerprint IN"
+        with self._connections.lease() as connection:
+            return {mark for (mark,) in find(connection, select, (namespace,), fingerprints)}
+
+    def prices(self, namespace: str, encoding: str, ids: Sequence[str]) -> dict[str, int]:
+        """See the port."""
+        select = "SELECT memory, tokens FROM prices WHERE namespace = ? AND encoding = ? AND memory IN"
+        with self._connections.lease() as connection:
+            return dict(find(connection, select, (namespace, encoding), ids))
+
+    def vectors(self, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
+        """See the port."""
+        select = "SELECT memory, data FROM vectors WHERE namespace = ? AND model = ? AND memory IN"
+        with self._connections.lease() as connection:
+            return dict(find(connection, select, (namespace, model), ids))
+
+    def record(self, namespace: str, collection: str, key: str) -> Record | None:
+        """See the port."""
+        with self._connections.lease() as connection:
+            row = connection.execute(
+                "SELECT version, value FROM records WHERE namespace = ? AND collection = ? AND key = ?",
+                (namespace, collection, key),
+            ).fetchone()
+        return None if row is None else Record(collection=collection, key=key, version=row[0], value=row[1])
+
+    def records(
+        self, namespace: str, collection: str, *, prefix: str = "", after: str = "", limit: int = 1_000
+    ) -> list[Record]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            rows = connection.execute(
+                "SELECT key, version, value FROM records"
+                " WHERE namespace = ? AND collection = ? AND key >= ? AND key > ? ORDER BY key LIMIT ?",
+                (namespace, collection, prefix, after, limit),
+            ).fetchall()
+        found = [Record(collection=collection, key=key, version=version, value=value) for key, version, value in rows]
+        return [record for record in found if record.key.startswith(prefix)]
+
+    def census(self, namespace: str) -> Census:
+        """See the port."""
+        with self._connections.lease() as connection:
+            connection.execute("BEGIN")
+            counted = connection.execute(
+                f"SELECT kind, stage = '{Stage.DELETED}', count(*) FROM memories WHERE namespace = ? GROUP BY 1, 2",
+                (namespace,),
+            ).fetchall()
+            sessions, turns = connection.execute(
+                "SELECT count(*), coalesce(sum(turns), 0) FROM sessions WHERE namespace = ? AND turns > 0", (namespace,)
+            ).fetchone()
+            (tombstones,) = connection.execute(
+                "SELECT count(*) FROM tombstones WHERE namespace = ?", (namespace,)
+            ).fetchone()
+            connection.execute("COMMIT")
+        return Census(
+            memories={kind: count for kind, deleted, count in sorted(counted) if not deleted},
+            deleted=sum(count for _, deleted, count in counted if deleted),
+            sessions=sessions,
+            turns=turns,
+            tombstones=tombstones,
+        )
+
+    def snapshot(self, path: Path) -> None:
+        """See the port's Snapshots."""
+        if path.exists():
+            raise StoreError(f"{path} exists already; a snapshot never replaces a file")
+        with self._connections.lease() as connection:
+            try:
+                copy_into(connection, path)
+            except OSError as error:
+                raise StoreError(f"no snapshot at {path}: {error.strerror}") from error
+
+    def scrub(self) -> bool:
+        """See the port's Scrubs."""
+        return self._scrub(self._write_lease(), _PATIENCE)
+
+    def close(self) -> None:
+        """See the port."""
+        self._connections.close()
+
+    def _write_lease(self) -> Lease:
+        if self.read_only:
+            raise ReadOnlyError(f"{self.path} can be read but not written")
+        return self._connections.lease()
+
+    def _scrub(self, lease: Lease, patience: float) -> bool:
+        with lease as connection:
+            done = scrub(connection, self.path, patience=patience, afterwards=self._busy_timeout)
+        self._unscrubbed = not done
+        return done
+
+    def _settle(self, version: int) -> None:
+        """Look behind the header, whose newest state may still be in the log, and finish an interrupted erasure."""
+        lease = self._connections.lease()
+        with lease as connection:
+            confirm(connection, self.path, version)
+            pending = not self.read_only and is_pending(connection)
+        if pending:
+            self._scrub(lease, 0.0)
+
+
+def _writable(path: Path) -> bool:
+    """Whether this process may write the file, or make it, and the log beside it."""
+    return os.access(path.absolute().parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+
+
+def _refuse_unready(path: Path, state: State) -> None:
+    if state is State.EMPTY:
+        raise ReadOnlyError(f"there is no store at {path} yet, and it cannot be written")
+    if state is State.OLDER:
+        raise ReadOnlyError(f"{path} has an older schema; open it once with write access to bring it up to date")
+
+
+def _prepare(path: Path, busy_timeout: float, migrations: Sequence[Migration], state: State) -> None:
+    if state is State.CURRENT:
+        return
+    if not path.absolute().parent.is_dir():
+        raise StoreError(f"the folder of {path} does not exist")
+    try:
+        migrate(path, busy_timeout, migrations)
+    except sqlite3.Error as error:
+        raise typed_error(error, path) from error
+
+
+def _mode(path: Path, *, read_only: bool) -> str:
+    """Without write access to the folder SQLite cannot make its log; with no log there nobody is writing either."""
+    if not read_only:
+        return "rw"
+    log = path.with_name(f"{path.name}-wal")
+    logged = log.exists() and log.stat().st_size > 0
+    return "ro" if logged or os.access(path.absolute().parent, os.W_OK) else "immutable"
+
+
+def _merged(
+    memories: list[Memory], erased: list[tuple[int, str]], *, since: int, limit: int, value: int, reset: int
+) -> Changes:
+    numbers = sorted([*(memory.changed for memory in memories), *(number for number, _ in erased)])
+    more = len(numbers) > limit
+    upto = max(since, value)
+    if more:
+        upto = numbers[limit - 1] if limit > 0 else since
+    return Changes(
+        memories=tuple(memory for memory in memories if memory.changed <= upto),
+        erased=tuple(name for number, name in erased if number <= upto),
+        upto=upto,
+        more=more,
+        reset=reset > since,
+    )
