@@ -1,1 +1,1 @@
-"""Chat services: the port in `port`, one adapter per file beside it."""
+"""Chat services behind one port: OpenAI-compatible, Anthropic, and sentence selection without a model."""

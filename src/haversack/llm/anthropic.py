@@ -1,0 +1,153 @@
+"""Anthropic's messages interface, through the `anthropic` SDK, which is imported on first use."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from haversack.errors import MissingExtraError
+from haversack.llm.calls import DEFAULT_PATIENCE, CallFailed, Patience, completed, decoded, failure, streamed
+from haversack.llm.port import Cancel, Reply, Usage
+from haversack.model.message import Message
+from haversack.wire import anthropic as wire
+
+if TYPE_CHECKING:
+    import anthropic as sdk
+
+__all__ = ["AnthropicService"]
+
+_DEFAULT_OUTPUT = 4096
+"""The interface demands a limit."""
+
+
+class _Block(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+
+
+class _Tokens(msgspec.Struct):
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+
+
+class _Answer(msgspec.Struct):
+    content: list[_Block]
+    model: str = ""
+    stop_reason: str | None = None
+    usage: _Tokens | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class AnthropicService:
+    """Messages of one model."""
+
+    model: str
+    api_key: str
+    base_url: str | None = None
+    patience: Patience = DEFAULT_PATIENCE
+    _client: sdk.Anthropic | None = field(default=None, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        timeout: float | None = None,
+        cancel: Cancel | None = None,
+    ) -> Reply:
+        """The whole answer."""
+        client = self._open()
+        return completed(
+            lambda seconds: self._ask(client, messages, max_tokens, seconds), self.patience, timeout, cancel
+        )
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        timeout: float | None = None,
+        cancel: Cancel | None = None,
+    ) -> Iterator[str | Reply]:
+        """Pieces as they arrive, at last the Reply."""
+        client = self._open()
+        return streamed(
+            lambda seconds: self._listen(client, messages, max_tokens, seconds), self.patience, timeout, cancel
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _open(self) -> sdk.Anthropic:
+        with self._lock:
+            if self._client is None:
+                self._client = cast(
+                    "sdk.Anthropic", _import().Anthropic(api_key=self.api_key, base_url=self.base_url, max_retries=0)
+                )
+            return self._client
+
+    def _request(self, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> dict[str, Any]:
+        system, talk = wire.dump(messages)
+        request: dict[str, Any] = {"model": self.model, "messages": talk, "timeout": seconds}
+        return request | {"max_tokens": max_tokens or _DEFAULT_OUTPUT} | ({"system": system} if system else {})
+
+    def _ask(self, client: sdk.Anthropic, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> Reply:
+        try:
+            raw = cast("Any", client.messages.with_raw_response).create(**self._request(messages, max_tokens, seconds))
+        except Exception as error:
+            raise failure(error, _import()) from error
+        answer = decoded(raw.http_response.content, _Answer)
+        words = "".join(block.text or "" for block in answer.content if block.type == "text")
+        return Reply(
+            text=words, model=answer.model or self.model, usage=_usage(answer.usage), finish=answer.stop_reason or ""
+        )
+
+    def _listen(
+        self, client: sdk.Anthropic, messages: Sequence[Message], max_tokens: int | None, seconds: float
+    ) -> Iterator[str | Reply]:
+        text = ""
+        try:
+            with client.messages.stream(**self._request(messages, max_tokens, seconds)) as events:
+                for piece in events.text_stream:
+                    text += piece
+                    yield piece
+                last = events.current_message_snapshot
+        except Exception as error:
+            raise failure(error, _import()) from error
+        if not last.stop_reason:
+            raise CallFailed("the stream was cut before the answer was finished")
+        seen = last.usage
+        tokens = _Tokens(
+            seen.input_tokens, seen.output_tokens, seen.cache_read_input_tokens, seen.cache_creation_input_tokens
+        )
+        yield Reply(text=text, model=last.model, usage=_usage(tokens), finish=last.stop_reason)
+
+
+def _import() -> Any:  # noqa: ANN401 - the SDK as a whole
+    try:
+        import anthropic
+    except ImportError as error:
+        raise MissingExtraError("chat with Anthropic's models needs: pip install 'haversack[anthropic]'") from error
+    return anthropic
+
+
+def _usage(tokens: _Tokens | None) -> Usage | None:
+    if tokens is None:
+        return None
+    cached = tokens.cache_read_input_tokens or 0
+    return Usage(
+        input_tokens=(tokens.input_tokens or 0) + cached + (tokens.cache_creation_input_tokens or 0),
+        output_tokens=tokens.output_tokens or 0,
+        cached_tokens=cached,
+    )

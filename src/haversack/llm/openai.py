@@ -1,0 +1,171 @@
+"""Any OpenAI-compatible endpoint, through the `openai` SDK, which is imported on first use."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from haversack.errors import MissingExtraError
+from haversack.llm.calls import DEFAULT_PATIENCE, CallFailed, Patience, completed, decoded, failure, streamed
+from haversack.llm.port import Cancel, Reply, Usage
+from haversack.model.message import Message
+from haversack.wire import openai as wire
+
+if TYPE_CHECKING:
+    import openai as sdk
+
+__all__ = ["OpenAIService"]
+
+
+class _Said(msgspec.Struct):
+    content: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Said | None = None
+    delta: _Said | None = None
+    finish_reason: str | None = None
+
+
+class _Cached(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _Tokens(msgspec.Struct):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    prompt_tokens_details: _Cached | None = None
+
+
+class _Answer(msgspec.Struct):
+    choices: list[_Choice]
+    model: str | None = None
+    usage: _Tokens | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenAIService:
+    """Chat completions of one model."""
+
+    model: str
+    base_url: str | None = None
+    """None for OpenAI itself."""
+    api_key: str = "none"
+    """Local servers take any."""
+    patience: Patience = DEFAULT_PATIENCE
+    _client: sdk.OpenAI | None = field(default=None, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        timeout: float | None = None,
+        cancel: Cancel | None = None,
+    ) -> Reply:
+        """The whole answer."""
+        client = self._open()
+        return completed(
+            lambda seconds: self._ask(client, messages, max_tokens, seconds), self.patience, timeout, cancel
+        )
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        timeout: float | None = None,
+        cancel: Cancel | None = None,
+    ) -> Iterator[str | Reply]:
+        """Pieces as they arrive, at last the Reply."""
+        client = self._open()
+        return streamed(
+            lambda seconds: self._listen(client, messages, max_tokens, seconds), self.patience, timeout, cancel
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _open(self) -> sdk.OpenAI:
+        with self._lock:
+            if self._client is None:
+                self._client = cast(
+                    "sdk.OpenAI", _import().OpenAI(api_key=self.api_key, base_url=self.base_url, max_retries=0)
+                )
+            return self._client
+
+    def _request(self, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> dict[str, Any]:
+        request: dict[str, Any] = {"model": self.model, "messages": wire.dump(messages), "timeout": seconds}
+        if max_tokens is not None:
+            # OpenAI's newer models refuse the old name; compatible servers often know only that one.
+            request["max_completion_tokens" if self.base_url is None else "max_tokens"] = max_tokens
+        return request
+
+    def _ask(self, client: sdk.OpenAI, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> Reply:
+        try:
+            raw = cast("Any", client.chat.completions.with_raw_response).create(
+                **self._request(messages, max_tokens, seconds)
+            )
+        except Exception as error:
+            raise failure(error, _import()) from error
+        answer = decoded(raw.content, _Answer)
+        if not answer.choices:
+            raise CallFailed("the chat service answered without a choice")
+        choice = answer.choices[0]
+        return Reply(
+            text=(choice.message.content or "") if choice.message else "",
+            model=answer.model or self.model,
+            usage=_usage(answer.usage),
+            finish=choice.finish_reason or "",
+        )
+
+    def _listen(
+        self, client: sdk.OpenAI, messages: Sequence[Message], max_tokens: int | None, seconds: float
+    ) -> Iterator[str | Reply]:
+        text, finish, usage = "", "", None
+        request = self._request(messages, max_tokens, seconds)
+        try:
+            with client.chat.completions.create(
+                **request, stream=True, stream_options={"include_usage": True}
+            ) as chunks:
+                for chunk in chunks:
+                    usage = chunk.usage or usage
+                    for choice in chunk.choices[:1]:
+                        finish = choice.finish_reason or finish
+                        if piece := choice.delta.content:
+                            text += piece
+                            yield piece
+        except Exception as error:
+            raise failure(error, _import()) from error
+        if not finish:
+            raise CallFailed("the stream was cut before the answer was finished")
+        reported = _Tokens(usage.prompt_tokens, usage.completion_tokens) if usage else None
+        yield Reply(text=text, model=self.model, usage=_usage(reported), finish=finish)
+
+
+def _import() -> Any:  # noqa: ANN401 - the SDK as a whole
+    try:
+        import openai
+    except ImportError as error:
+        raise MissingExtraError("chat through OpenAI's interface needs: pip install 'haversack[openai]'") from error
+    return openai
+
+
+def _usage(tokens: _Tokens | None) -> Usage | None:
+    if tokens is None:
+        return None
+    cached = tokens.prompt_tokens_details
+    return Usage(
+        input_tokens=tokens.prompt_tokens,
+        output_tokens=tokens.completion_tokens,
+        cached_tokens=(cached.cached_tokens or 0) if cached else 0,
+    )
