@@ -21,9 +21,6 @@ from haversack.store.sqlite.writing import carry_out
 
 __all__ = ["SqliteStore"]
 
-_PATIENCE = 2.0
-"""Seconds that an erasing call waits for readers of old versions."""
-
 _MEMORIES = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND id IN"
 _CHANGED = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
 _ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
@@ -62,6 +59,8 @@ class SqliteStore:
         else:
             _prepare(self.path, busy_timeout, steps, state)
         self._connections = Connections(self.path, busy_timeout, mode=_mode(self.path, read_only=self.read_only))
+        self.patience = 2.0
+        """Seconds that an erasing call waits for readers of old versions before it leaves the scrub to the next write."""
         self._unscrubbed = False
         self._settle(steps[-1].number)
 
@@ -73,7 +72,7 @@ class SqliteStore:
             applied = carry_out(connection, namespace, batch)
             connection.execute("COMMIT")
         if batch.erase is not None:
-            self._scrub(lease, _PATIENCE)
+            self._scrub(lease, self.patience)
         elif self._unscrubbed:
             self._scrub(lease, 0.0)
         return applied
@@ -228,7 +227,7 @@ class SqliteStore:
 
     def scrub(self) -> bool:
         """See the port's Scrubs."""
-        return self._scrub(self._write_lease(), _PATIENCE)
+        return self._scrub(self._write_lease(), self.patience)
 
     def close(self) -> None:
         """See the port."""

@@ -1,0 +1,518 @@
+"""What every store back-end must do, as plain test methods that any runner of `test_*` methods collects.
+
+Subclass StoreContract in a test module and say how your store is opened. Nothing here needs pytest.
+"""
+
+# ruff: noqa: D102, S101, PLR2004 - each method is a test: its name says what must hold, with literal values
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from haversack.errors import ConflictError, StoreError
+from haversack.model.identity import fingerprint
+from haversack.model.memory import Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
+from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
+from haversack.store.port import SEGMENT, SYSTEM, Batch, Erasure, Price, Record, Store, Vector, Written
+
+__all__ = ["StoreContract", "sample_memory", "sample_turn"]
+
+_START = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
+_NASTY = "left\0right \U0001f600 \u0645\u0631\u062d\u0628\u0627 '; DROP TABLE memories; -- \\u0000 \ufffd\u200b\n\t%_"
+
+
+def sample_memory(number: int, content: str | None = None, kind: Kind = Kind.FACT) -> Memory:
+    """A plain memory; the same number gives the same id."""
+    at = _START + timedelta(minutes=number)
+    return Memory(
+        id=f"{number:026d}",
+        kind=kind,
+        content=f"statement {number}" if content is None else content,
+        created_at=at,
+        event_time=at,
+    )
+
+
+def sample_turn(number: int, session: str = "s", key: str | None = None) -> Turn:
+    """A plain turn; the same number gives the same id."""
+    message = Message(role=Role.USER, parts=(Text(f"words {number}"),))
+    return Turn(id=f"T{number:025d}", session=session, message=message, at=_START + timedelta(minutes=number), key=key)
+
+
+class StoreContract(ABC):
+    """The contract of the port. Each test asks for one new, empty store."""
+
+    @abstractmethod
+    def open_store(self) -> Store:
+        """Open this test's store. The first call makes it, empty; later calls open the same one again."""
+
+    def test_a_memory_comes_back_as_it_was(self) -> None:
+        store = self.open_store()
+        full = Memory(
+            id="7" * 26,
+            kind=Kind.RELATION,
+            content=_NASTY,
+            created_at=_START,
+            event_time=_START - timedelta(days=900, microseconds=1),
+            speaker="Zo\u00eb",
+            importance=0.1 + 0.2,
+            confidence=0.0,
+            trust=Trust.EXTRACTED,
+            entities=("\u6771\u4eac", "a,b"),
+            tags=("", "x y"),
+            metadata={"n": None, "t": True, "i": 2**53 + 1, "f": 1e-300, "l": [1, "\0", {"d": []}], "": ""},
+            pinned=True,
+            source=Source(session="s", turns=("t1", "t2"), memories=("m",), document="d", part=(0, 3)),
+            valid_from=_START,
+            valid_to=_START + timedelta(microseconds=1),
+            expires_at=_START + timedelta(days=1),
+            superseded_by="8" * 26,
+            stage=Stage.DECAYED,
+            access_count=12,
+            accessed_at=_START,
+        )
+        store.apply("n", Batch(memories=(full,)))
+        (back,) = store.memories("n", [full.id])
+        assert back == replace(full, born=1, changed=1)
+        assert type(back.pinned) is bool
+        assert type(back.metadata["t"]) is bool
+        assert back.created_at.tzinfo is UTC
+
+    def test_an_empty_and_a_large_content_come_back(self) -> None:
+        store = self.open_store()
+        large = "\u6f22\U0001f600x" * 300_000
+        store.apply("n", Batch(memories=(sample_memory(1, ""), sample_memory(2, large))))
+        assert [memory.content for memory in store.memories("n", [f"{2:026d}", f"{1:026d}"])] == [large, ""]
+
+    def test_a_turn_comes_back_as_it_was(self) -> None:
+        store = self.open_store()
+        call = ToolCall(id="c1", name="look", arguments='{"q": "not json')
+        asked = Message(role=Role.ASSISTANT, name="Bo", tool_calls=(call, replace(call, id="c2")))
+        parts = (
+            Text(_NASTY),
+            Image(url="data:x", width=3, height=None, detail="low", caption="a cat"),
+            Opaque(kind="audio", json='{"a":1}'),
+        )
+        answer = Message(role=Role.TOOL, parts=parts, tool_call_id="c1")
+        turns = (
+            replace(sample_turn(1, key="k\0"), message=asked, metadata={"page": [1, None]}),
+            replace(sample_turn(2), message=answer),
+        )
+        placed = store.apply("n", Batch(turns=turns)).turns
+        assert placed == (replace(turns[0], position=0), replace(turns[1], position=1))
+        assert store.turns("n", "s") == list(placed)
+        assert store.turns_by_id("n", [turns[1].id, "nobody", turns[0].id]) == [placed[1], placed[0]]
+
+    def test_every_memory_takes_the_next_number(self) -> None:
+        store = self.open_store()
+        assert store.sequence("n") == 0
+        assert store.apply("n", Batch(memories=(sample_memory(1), sample_memory(2)))).sequence == 2
+        assert store.apply("n", Batch(memories=(sample_memory(1, "new words"),))).sequence == 3
+        first, second = store.memories("n", [f"{1:026d}", f"{2:026d}"])
+        assert (first.content, first.born, first.changed) == ("new words", 1, 3)
+        assert (second.born, second.changed) == (2, 2)
+        assert (store.sequence("n"), store.sequence("other")) == (3, 0)
+
+    def test_turns_records_prices_and_vectors_take_no_number(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(memories=(sample_memory(1),)))
+        name = f"{1:026d}"
+        batch = Batch(
+            turns=(sample_turn(1),),
+            records=(Written(collection="c", key="k", value=b"v"),),
+            prices=(Price(memory=name, encoding="e", tokens=3),),
+            vectors=(Vector(memory=name, model="m", data=b"v"),),
+        )
+        assert store.apply("n", batch).sequence == 1
+        assert store.sequence("n") == 1
+
+    def test_the_last_of_two_with_one_id_wins(self) -> None:
+        store = self.open_store()
+        applied = store.apply("n", Batch(memories=(sample_memory(1, "a"), sample_memory(2), sample_memory(1, "b"))))
+        assert applied.sequence == 2
+        assert [(m.content, m.born) for m in store.memories("n", [f"{1:026d}"])] == [("b", 1)]
+
+    def test_memories_come_in_the_order_asked(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(memories=tuple(map(sample_memory, range(1_500)))))
+        ids = [f"{number:026d}" for number in range(1_499, -1, -1)]
+        assert [memory.id for memory in store.memories("n", ids)] == ids
+        assert [memory.id for memory in store.memories("n", [ids[5], "x", ids[2], ids[5]])] == [ids[5], ids[2], ids[5]]
+        assert store.memories("n", []) == []
+
+    def test_a_refused_batch_leaves_nothing(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(memories=(sample_memory(1),), records=(Written(collection="c", key="k", value=b"1"),)))
+        batch = Batch(
+            erase=Erasure(memories=(f"{1:026d}",)),
+            memories=(sample_memory(2),),
+            turns=(sample_turn(1),),
+            prices=(Price(memory=f"{2:026d}", encoding="e", tokens=3),),
+            records=(
+                Written(collection="c", key="new", value=b"2"),
+                Written(collection="c", key="k", value=b"2", expected=7),
+            ),
+        )
+        _refused(ConflictError, lambda: store.apply("n", batch))
+        assert store.sequence("n") == 1
+        assert store.memories("n", [f"{1:026d}", f"{2:026d}"]) == [replace(sample_memory(1), born=1, changed=1)]
+        assert (store.turns("n", "s"), store.sessions("n")) == ([], [])
+        assert [record.key for record in store.records("n", "c")] == ["k"]
+
+    def test_changes_can_be_read_in_pieces(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(memories=tuple(map(sample_memory, range(1, 6)))))
+        store.apply("n", Batch(erase=Erasure(memories=(f"{2:026d}",)), memories=(sample_memory(1, "later"),)))
+        everything = store.changes("n")
+        assert [memory.changed for memory in everything.memories] == [3, 4, 5, 7]
+        assert (everything.erased, everything.upto, everything.more) == ((f"{2:026d}",), 7, False)
+        piece = store.changes("n", since=3, limit=3)
+        assert [memory.changed for memory in piece.memories] == [4, 5]
+        assert (piece.erased, piece.upto, piece.more) == ((f"{2:026d}",), 6, True)
+        rest = store.changes("n", since=piece.upto, limit=3)
+        assert ([memory.content for memory in rest.memories], rest.upto, rest.more) == (["later"], 7, False)
+        nothing = store.changes("n", since=7)
+        assert (nothing.memories, nothing.erased, nothing.upto, nothing.more) == ((), (), 7, False)
+        unknown = store.changes("never")
+        assert (unknown.memories, unknown.upto, unknown.reset) == ((), 0, False)
+
+    def test_turns_keep_their_places(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(turns=tuple(map(sample_turn, range(4)))))
+        store.apply("n", Batch(turns=(sample_turn(9, session="other"), sample_turn(4))))
+        assert [turn.position for turn in store.turns("n", "s")] == [0, 1, 2, 3, 4]
+        assert [turn.position for turn in store.turns("n", "s", after=1, limit=2)] == [2, 3]
+        assert [turn.position for turn in store.turns("n", "s", limit=2, newest=True)] == [3, 4]
+        assert [turn.position for turn in store.turns("n", "s", after=3, limit=9, newest=True)] == [4]
+        assert [turn.position for turn in store.turns("n", "s", newest=True)] == [0, 1, 2, 3, 4]
+        assert store.turns("n", "s", limit=0) == store.turns("n", "s", limit=0, newest=True) == []
+        assert [turn.position for turn in store.turns("n", "other")] == [0]
+        assert store.turns("n", "S") == []
+
+    def test_the_same_turn_is_kept_once(self) -> None:
+        store = self.open_store()
+        first = Batch(turns=(sample_turn(1, key="k1"),), memories=(_said(1, 1),))
+        store.apply("n", first)
+        again = Batch(
+            turns=(
+                sample_turn(2, key="k1"),
+                sample_turn(3, key="k2"),
+                sample_turn(4, key="k2"),
+                sample_turn(1),
+                sample_turn(5, session="other", key="k1"),
+            ),
+            memories=(_said(2, 2), _said(3, 3), _said(4, 4, 3), sample_memory(5)),
+            prices=tuple(Price(memory=f"{number:026d}", encoding="e", tokens=number) for number in (2, 3)),
+        )
+        applied = store.apply("n", again)
+        assert [turn.id for turn in applied.turns] == [sample_turn(3).id, sample_turn(5).id]
+        assert applied.skipped == (sample_turn(2).id, sample_turn(4).id, sample_turn(1).id)
+        ids = [f"{number:026d}" for number in range(1, 6)]
+        assert [memory.id for memory in store.memories("n", ids)] == [ids[0], ids[2], ids[3], ids[4]]
+        assert store.prices("n", "e", ids) == {ids[2]: 3}
+        before = store.changes("n")
+        assert store.apply("n", first).skipped == (sample_turn(1).id,)
+        assert store.changes("n") == before
+
+    def test_an_erased_turn_leaves_its_place_empty_and_its_key_taken(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(turns=tuple(sample_turn(number, key=f"k{number}") for number in range(3))))
+        erase = Erasure(turns=(sample_turn(2).id, sample_turn(0).id, "nobody"))
+        assert store.apply("n", Batch(erase=erase)).erased_turns == (sample_turn(0).id, sample_turn(2).id)
+        applied = store.apply("n", Batch(turns=(sample_turn(7, key="k2"), sample_turn(8, key="k8"))))
+        assert applied.skipped == (sample_turn(7).id,)
+        assert [(turn.id, turn.position) for turn in store.turns("n", "s")] == [
+            (sample_turn(1).id, 1),
+            (sample_turn(8).id, 3),
+        ]
+        assert store.sessions("n") == [
+            SessionInfo(id="s", turns=2, first_at=sample_turn(1).at, last_at=sample_turn(8).at)
+        ]
+
+    def test_an_erased_session_begins_anew(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(turns=(sample_turn(1, key="k"), sample_turn(2), sample_turn(3, session="t", key="k"))))
+        applied = store.apply("n", Batch(erase=Erasure(sessions=("s", "nothing"))))
+        assert applied.erased_turns == (sample_turn(1).id, sample_turn(2).id)
+        assert [info.id for info in store.sessions("n")] == ["t"]
+        applied = store.apply("n", Batch(turns=(sample_turn(4, key="k"), sample_turn(5))))
+        assert applied.skipped == (sample_turn(4).id,)
+        assert [turn.position for turn in applied.turns] == [0]
+
+    def test_an_erased_memory_leaves_a_tombstone(self) -> None:
+        store = self.open_store()
+        mine, other = f"{1:026d}", f"{2:026d}"
+        values = Batch(
+            memories=(sample_memory(1, "Caf\u00e9 at  nine"), sample_memory(2)),
+            prices=(Price(memory=mine, encoding="e", tokens=1), Price(memory=other, encoding="e", tokens=2)),
+            vectors=(Vector(memory=mine, model="m", data=b"1"), Vector(memory=other, model="m", data=b"2")),
+        )
+        store.apply("n", values)
+        applied = store.apply("n", Batch(erase=Erasure(memories=("nobody", mine, mine))))
+        assert (applied.erased_memories, applied.sequence) == ((mine,), 3)
+        assert [memory.id for memory in store.memories("n", [mine, other])] == [other]
+        assert (store.prices("n", "e", [mine, other]), store.vectors("n", "m", [mine, other])) == (
+            {other: 2},
+            {other: b"2"},
+        )
+        same = fingerprint(Kind.FACT, "CAFE\u0301 at nine")
+        assert store.tombstoned("n", [same, fingerprint(Kind.FACT, "statement 2"), "junk"]) == {same}
+        assert store.tombstoned("other", [same]) == set()
+        _refused(ConflictError, lambda: store.apply("n", Batch(memories=(sample_memory(3), sample_memory(1)))))
+        assert store.memories("n", [f"{3:026d}"]) == []
+        both = Batch(erase=Erasure(memories=(other,)), memories=(sample_memory(2),))
+        _refused(ConflictError, lambda: store.apply("n", both))
+
+    def test_erasing_everything_leaves_a_number_alone(self) -> None:
+        store = self.open_store()
+        store.apply("kept", Batch(memories=(sample_memory(1),)))
+        store.apply(
+            "n",
+            Batch(
+                memories=(sample_memory(1), sample_memory(2)),
+                turns=(sample_turn(1, key="k"),),
+                records=(Written(collection="c", key="k", value=b"v"),),
+            ),
+        )
+        store.apply("n", Batch(erase=Erasure(memories=(f"{1:026d}",))))
+        applied = store.apply("n", Batch(erase=Erasure(everything=True), memories=(sample_memory(1),)))
+        assert (applied.erased_memories, applied.erased_turns) == ((f"{2:026d}",), (sample_turn(1).id,))
+        changes = store.changes("n", since=2)
+        assert changes.reset
+        assert ([memory.changed for memory in changes.memories], changes.erased, changes.upto) == ([5], (), 5)
+        assert not store.changes("n", since=4).reset
+        assert (store.records("n", "c"), store.sessions("n"), store.census("n").tombstones) == ([], [], 0)
+        assert store.apply("n", Batch(turns=(sample_turn(2, key="k"),))).turns[0].position == 0
+        store.apply("n", Batch(erase=Erasure(everything=True)))
+        assert store.namespaces() == ["kept"]
+        assert len(store.memories("kept", [f"{1:026d}"])) == 1
+
+    def test_prices_and_vectors_hold_as_long_as_they_are_true(self) -> None:
+        store = self.open_store()
+        one = sample_memory(1)
+        values = Batch(
+            memories=(one,),
+            prices=(
+                Price(memory=one.id, encoding="e", tokens=5),
+                Price(memory=one.id, encoding="f", tokens=6),
+                Price(memory="nobody", encoding="e", tokens=7),
+            ),
+            vectors=(Vector(memory=one.id, model="m", data=b"\0\1"), Vector(memory="nobody", model="m", data=b"2")),
+        )
+        store.apply("n", values)
+        ids = [one.id, "nobody"]
+        assert store.prices("n", "e", ids) == {one.id: 5}
+        assert store.vectors("n", "m", ids) == {one.id: b"\0\1"}
+        assert store.vectors("n", "other", ids) == {}
+        touched = replace(one, access_count=1, stage=Stage.DECAYED, importance=0.9, tags=("t",))
+        store.apply("n", Batch(memories=(touched,), prices=(Price(memory=one.id, encoding="e", tokens=8),)))
+        assert (store.prices("n", "e", ids), store.prices("n", "f", ids)) == ({one.id: 8}, {one.id: 6})
+        for untrue in (
+            replace(one, content="other words"),
+            replace(one, speaker="Bo"),
+            replace(one, kind=Kind.INSIGHT),
+            replace(one, event_time=_START),
+        ):
+            store.apply("n", values)
+            store.apply("n", Batch(memories=(untrue,), prices=(Price(memory=one.id, encoding="e", tokens=9),)))
+            assert (store.prices("n", "e", ids), store.prices("n", "f", ids)) == ({one.id: 9}, {})
+            assert store.vectors("n", "m", ids) == {}
+
+    def test_records_compare_and_set(self) -> None:
+        store = self.open_store()
+
+        def put(value: bytes | None, expected: int | None = None) -> None:
+            store.apply("n", Batch(records=(Written(collection="c", key="k", value=value, expected=expected),)))
+
+        _refused(ConflictError, lambda: put(b"1", 1))
+        put(b"1", 0)
+        _refused(ConflictError, lambda: put(b"1", 0))
+        put(b"2", 1)
+        put(b"3")
+        assert store.record("n", "c", "k") == Record(collection="c", key="k", value=b"3", version=3)
+        assert store.record("n", "C", "k") is store.record("m", "c", "k") is None
+        _refused(ConflictError, lambda: put(None, 2))
+        put(None, 3)
+        put(None)
+        assert store.record("n", "c", "k") is None
+        put(b"4", 0)
+        assert store.record("n", "c", "k") == Record(collection="c", key="k", value=b"4", version=1)
+
+    def test_records_are_listed_by_key(self) -> None:
+        store = self.open_store()
+        keys = ["", "a", "a%", "a\0", "aa", "ab", "b", "\u00e9", "\uffff", "\U0001f600", "\U0010ffff", "A"]
+        store.apply("n", Batch(records=tuple(Written(collection="c", key=key, value=b"") for key in keys)))
+        store.apply("n", Batch(records=(Written(collection="d", key="a", value=b""),)))
+
+        def listed(prefix: str = "", after: str = "", limit: int = 1_000) -> list[str]:
+            return [record.key for record in store.records("n", "c", prefix=prefix, after=after, limit=limit)]
+
+        assert listed() == sorted(keys)[1:]
+        assert listed(prefix="a") == ["a", "a\0", "a%", "aa", "ab"]
+        assert listed(prefix="a", after="a%", limit=1) == ["aa"]
+        assert listed(prefix="a", after="b") == []
+        assert listed(prefix="\U0010ffff") == ["\U0010ffff"]
+        assert listed(after="b", limit=2) == ["\u00e9", "\uffff"]
+
+    def test_erasing_drops_the_segments_and_the_records_about_it(self) -> None:
+        store = self.open_store()
+        name = f"{1:026d}"
+        records = [(SEGMENT, "0"), (SEGMENT, "1"), ("view", name), ("view", "other"), ("note", sample_turn(1).id)]
+
+        def put_all() -> None:
+            store.apply(
+                "n",
+                Batch(records=tuple(Written(collection=where, key=key, value=b"words") for where, key in records)),
+            )
+
+        def left() -> list[tuple[str, str]]:
+            return [(where, r.key) for where in (SEGMENT, "view", "note") for r in store.records("n", where)]
+
+        store.apply("m", Batch(records=(Written(collection=SEGMENT, key="0", value=b"words"),)))
+        store.apply("n", Batch(memories=(sample_memory(1),), turns=(sample_turn(1),)))
+        put_all()
+        store.apply("n", Batch(erase=Erasure(memories=("nobody",))))
+        assert len(left()) == 5
+        store.apply("n", Batch(erase=Erasure(memories=(name,))))
+        assert left() == [("view", "other"), ("note", sample_turn(1).id)]
+        put_all()
+        store.apply("n", Batch(erase=Erasure(sessions=("s",))))
+        assert left() == [("view", name), ("view", "other")]
+        assert len(store.records("m", SEGMENT)) == 1
+
+    def test_a_statement_is_found_by_its_fingerprint(self) -> None:
+        store = self.open_store()
+        store.apply(
+            "n",
+            Batch(
+                memories=(
+                    replace(sample_memory(9, "Tea"), stage=Stage.DELETED),
+                    replace(sample_memory(8, "tea"), superseded_by="x"),
+                    sample_memory(7, "TEA "),
+                    sample_memory(1, "tea"),
+                    sample_memory(2, "tea", Kind.INSIGHT),
+                    sample_memory(3, "tea", Kind.PASSAGE),
+                )
+            ),
+        )
+        fact, insight = fingerprint(Kind.FACT, "tea"), fingerprint(Kind.INSIGHT, "tea")
+        asked = [fact, insight, fingerprint(Kind.PASSAGE, "tea"), fingerprint(Kind.FACT, "coffee")]
+        assert store.by_fingerprint("n", asked) == {fact: f"{7:026d}", insight: f"{2:026d}"}
+        assert store.by_fingerprint("m", asked) == {}
+        store.apply("n", Batch(memories=(sample_memory(7, "coffee"),)))
+        assert store.by_fingerprint("n", asked)[fact] == f"{1:026d}"
+
+    def test_sessions_are_listed_newest_first(self) -> None:
+        store = self.open_store()
+        turns = (sample_turn(5, "b"), sample_turn(1, "b"), sample_turn(9, "c"), sample_turn(5 + 100, "a"))
+        turns = (*turns[:3], replace(turns[3], at=turns[0].at))
+        store.apply("n", Batch(turns=turns))
+        assert [(info.id, info.turns) for info in store.sessions("n")] == [("c", 1), ("a", 1), ("b", 2)]
+        assert (store.sessions("n")[2].first_at, store.sessions("n")[2].last_at) == (turns[1].at, turns[0].at)
+        store.apply("n", Batch(erase=Erasure(turns=(turns[2].id,))))
+        assert [info.id for info in store.sessions("n")] == ["a", "b"]
+
+    def test_nothing_crosses_namespaces(self) -> None:
+        store = self.open_store()
+        names = ["a", "A", "a ", "a\0", "a\0b", "a%", "a_", "../a", "\u00e9", "e\u0301", "'; --", "\U0001f600", "*"]
+        for number, name in enumerate(names):
+            store.apply(name, _everything(number))
+        store.apply(SYSTEM, Batch(records=(Written(collection="c", key="k", value=b"system"),)))
+        assert store.namespaces() == sorted(names)
+        for number, name in enumerate(names):
+            (memory,) = store.changes(name).memories
+            (turn,) = store.turns(name, "s")
+            assert (memory.content, turn.message.text) == (f"statement {number}", f"words {number}")
+            assert [record.value for record in store.records(name, "c")] == [str(number).encode()]
+            assert store.prices(name, "e", [f"{each:026d}" for each in range(20)]) == {f"{number:026d}": number}
+        store.apply(names[0], Batch(erase=Erasure(everything=True)))
+        assert store.namespaces() == sorted(names[1:])
+        record = store.record(SYSTEM, "c", "k")
+        assert record is not None
+        assert record.value == b"system"
+
+    def test_a_census_counts_exactly(self) -> None:
+        store = self.open_store()
+        memories = (
+            sample_memory(1),
+            sample_memory(2),
+            replace(sample_memory(3), stage=Stage.DELETED),
+            replace(sample_memory(4, kind=Kind.PASSAGE), superseded_by="x"),
+        )
+        store.apply("n", Batch(memories=memories, turns=(sample_turn(1), sample_turn(2), sample_turn(3, "t"))))
+        store.apply("n", Batch(erase=Erasure(memories=(f"{2:026d}",), turns=(sample_turn(3).id,))))
+        census = store.census("n")
+        assert (census.memories, census.deleted) == ({"fact": 1, "passage": 1}, 1)
+        assert (census.sessions, census.turns, census.tombstones) == (1, 2, 1)
+        assert store.census("never").memories == {}
+
+    def test_what_was_stored_is_there_after_reopening(self) -> None:
+        store = self.open_store()
+        if "durable" not in store.abilities:
+            return
+        store.apply("n", _everything(1))
+        store.apply("n", Batch(memories=(sample_memory(2),), erase=Erasure(turns=(sample_turn(1).id,))))
+        seen = (store.changes("n"), store.turns("n", "s"), store.census("n"), store.records("n", "c"))
+        store.close()
+        store = self.open_store()
+        assert (store.changes("n"), store.turns("n", "s"), store.census("n"), store.records("n", "c")) == seen
+        assert store.apply("n", Batch(memories=(sample_memory(3),))).sequence == 3
+        assert [turn.position for turn in store.apply("n", Batch(turns=(sample_turn(5),))).turns] == [1]
+
+    def test_a_closed_store_says_so(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(memories=(sample_memory(1),)))
+        store.close()
+        store.close()
+        _refused(StoreError, lambda: store.sequence("n"))
+        _refused(StoreError, lambda: store.apply("n", Batch(memories=(sample_memory(2),))))
+        _refused(StoreError, store.namespaces)
+
+    def test_threads_may_share_it(self) -> None:
+        store = self.open_store()
+        failures: list[BaseException] = []
+
+        def write(worker: int) -> None:
+            try:
+                for number in range(10):
+                    each = 100 * worker + number
+                    store.apply("n", Batch(memories=(sample_memory(each),), turns=(sample_turn(each),)))
+                    assert len(store.changes("n").memories) == len({m.id for m in store.changes("n").memories})
+            except BaseException as failure:  # noqa: BLE001 - handed to the test's own thread
+                failures.append(failure)
+
+        threads = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert store.sequence("n") == 40
+        assert sorted(memory.born for memory in store.changes("n").memories) == list(range(1, 41))
+        assert [turn.position for turn in store.turns("n", "s")] == list(range(40))
+
+
+def _said(number: int, *turns: int) -> Memory:
+    source = Source(session="s", turns=tuple(sample_turn(each).id for each in turns))
+    return replace(sample_memory(number, kind=Kind.PASSAGE), source=source)
+
+
+def _everything(number: int) -> Batch:
+    return Batch(
+        memories=(sample_memory(number),),
+        turns=(sample_turn(number),),
+        prices=(Price(memory=f"{number:026d}", encoding="e", tokens=number),),
+        records=(Written(collection="c", key="k", value=str(number).encode()),),
+    )
+
+
+def _refused(error: type[Exception], call: Callable[[], object]) -> None:
+    try:
+        call()
+    except error:
+        return
+    raise AssertionError(f"expected {error.__name__}")

@@ -1,0 +1,188 @@
+"""A stateful property test of a store: whatever verbs are called, it agrees with the dictionary store, also reopened.
+
+Needs hypothesis, which this package does not install. Subclass StoreMachine, say how your store is opened, and let
+your test runner collect `YourMachine.TestCase`.
+"""
+
+# ruff: noqa: S101 - a test's assertions
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from haversack.errors import ConflictError
+from haversack.model.identity import fingerprint
+from haversack.model.memory import Kind, Memory, Source, Stage, Turn
+from haversack.store.memory import MemoryStore
+from haversack.store.port import SEGMENT, SYSTEM, Applied, Batch, Erasure, Price, Store, Vector, Written
+from haversack.testing.store_contract import sample_memory, sample_turn
+
+__all__ = ["StoreMachine"]
+
+_NAMESPACES = ("a", "A", "a\0", "e\u0301", "\u00e9", "%", SYSTEM)
+_MEMORY_IDS = tuple(sample_memory(number).id for number in range(6))
+_TURN_IDS = tuple(sample_turn(number).id for number in range(6))
+_SESSIONS = ("s", "S", "s\0t")
+_KEYS = ("k", "K", "")
+_CONTENTS = ("tea", "TEA ", "caf\u00e9", "cafe\u0301", "nul\0tail", "\U0001f600")
+_KINDS = (Kind.PASSAGE, Kind.FACT, Kind.INSIGHT)
+_MARKS = tuple(fingerprint(kind, content) for kind in _KINDS for content in _CONTENTS)
+
+
+def _memory(
+    number: int,
+    content: str,
+    kind: Kind,
+    stage: Stage,
+    superseded: str | None,
+    turns: list[str],
+    minutes: int,
+) -> Memory:
+    plain = sample_memory(number, content, kind)
+    return replace(
+        plain,
+        stage=stage,
+        superseded_by=superseded,
+        source=Source(turns=tuple(turns)),
+        event_time=plain.event_time + timedelta(minutes=minutes),
+    )
+
+
+_memories = st.builds(
+    _memory,
+    st.integers(0, 5),
+    st.sampled_from(_CONTENTS),
+    st.sampled_from(_KINDS),
+    st.sampled_from(Stage),
+    st.none() | st.sampled_from(_MEMORY_IDS),
+    st.lists(st.sampled_from(_TURN_IDS), max_size=2),
+    st.integers(0, 1),
+)
+_turns = st.builds(sample_turn, st.integers(0, 5), st.sampled_from(_SESSIONS), st.none() | st.sampled_from(_KEYS))
+_prices = st.builds(
+    Price, memory=st.sampled_from(_MEMORY_IDS), encoding=st.sampled_from(("e", "E")), tokens=st.integers(0, 2**40)
+)
+_vectors = st.builds(
+    Vector, memory=st.sampled_from(_MEMORY_IDS), model=st.sampled_from(("m", "M")), data=st.binary(max_size=4)
+)
+_collections = st.sampled_from(("c", SEGMENT))
+_record_keys = st.sampled_from(("a", "ab", "b", _MEMORY_IDS[0], _TURN_IDS[0]))
+_records = st.builds(
+    Written,
+    collection=_collections,
+    key=_record_keys,
+    value=st.none() | st.binary(max_size=4),
+    expected=st.none() | st.none() | st.integers(0, 2),
+)
+_erasures = st.builds(
+    Erasure,
+    memories=st.lists(st.sampled_from(_MEMORY_IDS), max_size=3).map(tuple),
+    turns=st.lists(st.sampled_from(_TURN_IDS), max_size=3).map(tuple),
+    sessions=st.lists(st.sampled_from(_SESSIONS), max_size=1).map(tuple),
+    everything=st.integers(0, 9).map(lambda number: number == 0),
+)
+
+
+def _some(values: st.SearchStrategy[Memory | Turn | Price | Vector | Written]) -> st.SearchStrategy[tuple[object, ...]]:
+    return st.lists(values, max_size=3).map(tuple)
+
+
+_batches = st.builds(
+    Batch,
+    memories=_some(_memories),
+    turns=_some(_turns),
+    prices=_some(_prices),
+    vectors=_some(_vectors),
+    records=st.lists(_records, max_size=2).map(tuple),
+    erase=st.none() | st.none() | _erasures,
+)
+_names = st.sampled_from(_NAMESPACES)
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Verbs in any order; every answer must be the oracle's."""
+
+    @abstractmethod
+    def open_store(self) -> Store:
+        """Open this run's store. The first call makes it, empty; later calls, after a close, open the same one."""
+
+    @initialize()
+    def begin(self) -> None:
+        """Two empty stores."""
+        self.oracle: Store = MemoryStore()
+        self.store = self.open_store()
+
+    def teardown(self) -> None:
+        """Release the store."""
+        if hasattr(self, "store"):
+            self.store.close()
+
+    @rule(namespace=_names, batch=_batches)
+    def apply(self, namespace: str, batch: Batch) -> None:
+        """Both carry it out, or both refuse."""
+        assert _outcome(lambda: self.store.apply(namespace, batch)) == _outcome(
+            lambda: self.oracle.apply(namespace, batch)
+        )
+        self._compare(namespace)
+
+    @rule(namespace=_names, since=st.integers(0, 12), limit=st.integers(0, 4))
+    def changes(self, namespace: str, since: int, limit: int) -> None:
+        """Changes in pieces."""
+        self._same(lambda store: store.changes(namespace, since=since, limit=limit))
+
+    @rule(
+        namespace=_names,
+        session=st.sampled_from(_SESSIONS),
+        after=st.integers(-1, 3),
+        limit=st.none() | st.integers(0, 3),
+        newest=st.booleans(),
+    )
+    def turns(self, namespace: str, session: str, after: int, limit: int | None, newest: bool) -> None:  # noqa: FBT001
+        """Part of a session."""
+        self._same(lambda store: store.turns(namespace, session, after=after, limit=limit, newest=newest))
+
+    @rule(namespace=_names, prefix=st.sampled_from(("", "a", "b", "0")), after=_record_keys, limit=st.integers(0, 3))
+    def records(self, namespace: str, prefix: str, after: str, limit: int) -> None:
+        """Part of a collection."""
+        self._same(lambda store: store.records(namespace, "c", prefix=prefix, after=after, limit=limit))
+
+    @rule()
+    def reopen(self) -> None:
+        """Close and open again, where that loses nothing."""
+        if "durable" in self.store.abilities:
+            self.store.close()
+            self.store = self.open_store()
+            for namespace in _NAMESPACES:
+                self._compare(namespace)
+
+    def _compare(self, namespace: str) -> None:
+        self._same(lambda store: store.sequence(namespace))
+        self._same(lambda store: store.changes(namespace))
+        self._same(lambda store: store.memories(namespace, _MEMORY_IDS))
+        self._same(lambda store: store.turns_by_id(namespace, _TURN_IDS))
+        self._same(lambda store: [store.turns(namespace, session) for session in _SESSIONS])
+        self._same(lambda store: store.sessions(namespace))
+        self._same(lambda store: store.namespaces())
+        self._same(lambda store: store.by_fingerprint(namespace, _MARKS))
+        self._same(lambda store: store.tombstoned(namespace, _MARKS))
+        self._same(lambda store: [store.prices(namespace, each, _MEMORY_IDS) for each in ("e", "E")])
+        self._same(lambda store: [store.vectors(namespace, each, _MEMORY_IDS) for each in ("m", "M")])
+        self._same(lambda store: [store.records(namespace, each) for each in ("c", SEGMENT)])
+        self._same(lambda store: store.record(namespace, "c", "a"))
+        self._same(lambda store: store.census(namespace))
+
+    def _same(self, ask: Callable[[Store], object]) -> None:
+        assert ask(self.store) == ask(self.oracle)
+
+
+def _outcome(call: Callable[[], Applied]) -> Applied | str:
+    try:
+        return call()
+    except ConflictError as refusal:
+        return type(refusal).__name__
