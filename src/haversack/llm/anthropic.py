@@ -134,7 +134,7 @@ class AnthropicService:
         yield Reply(text=text, model=last.model, usage=_usage(tokens), finish=last.stop_reason)
 
 
-def _import() -> Any:  # noqa: ANN401 - the SDK as a whole
+def _import() -> Any:
     try:
         import anthropic
     except ImportError as error:

@@ -105,7 +105,7 @@ def decoded(body: bytes, shape: type[Item]) -> Item:
         raise CallFailed(f"the chat service answered nonsense: {error}") from error
 
 
-def failure(error: Exception, sdk: Any) -> ServiceError:  # noqa: ANN401 - a module
+def failure(error: Exception, sdk: Any) -> ServiceError:
     """An SDK's exception in our words; both SDKs name theirs alike."""
     if isinstance(error, sdk.APITimeoutError):
         return ServiceTimeout("the chat service did not answer in time")

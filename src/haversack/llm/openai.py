@@ -152,7 +152,7 @@ class OpenAIService:
         yield Reply(text=text, model=self.model, usage=_usage(reported), finish=finish)
 
 
-def _import() -> Any:  # noqa: ANN401 - the SDK as a whole
+def _import() -> Any:
     try:
         import openai
     except ImportError as error:
