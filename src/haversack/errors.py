@@ -1,21 +1,21 @@
 """The error tree: every failure a caller may meet, and nothing else.
 
-    HaversackError
-    ├── InputError (ValueError)         what was asked makes no sense; fix the call
-    │   ├── ConfigError                 an unknown, misplaced or out-of-range setting
-    │   └── QueryError                  a query that expresses no topic
-    ├── NotFoundError (LookupError)     an id, session, namespace or run that does not exist
-    ├── BudgetError                     fixed and pinned parts alone exceed the budget; carries the ledger
-    ├── ConflictError                   somebody else changed the record first; read again and retry
-    ├── StoreError                      the store cannot do it
-    │   ├── NotAStoreError              the file is something else, or damaged
-    │   ├── NewerStoreError             written by a newer program; upgrade Haversack
-    │   ├── ReadOnlyError               the store or its folder cannot be written
-    │   ├── NoSpaceError                the disk is full; earlier data is intact
-    │   └── BusyError                   another writer held the store for too long
-    ├── ServiceError                    an embedding or chat service failed
-    │   └── ServiceTimeout              it did not answer in time
-    └── MissingExtraError               an optional package is needed; the message names the install command
+HaversackError
+├── InputError (ValueError)         what was asked makes no sense; fix the call
+│   ├── ConfigError                 an unknown, misplaced or out-of-range setting
+│   └── QueryError                  a query that expresses no topic
+├── NotFoundError (LookupError)     an id, session, namespace or run that does not exist
+├── BudgetError                     fixed and pinned parts alone exceed the budget; carries the ledger
+├── ConflictError                   somebody else changed the record first; read again and retry
+├── StoreError                      the store cannot do it
+│   ├── NotAStoreError              the file is something else, or damaged
+│   ├── NewerStoreError             written by a newer program; upgrade Haversack
+│   ├── ReadOnlyError               the store or its folder cannot be written
+│   ├── NoSpaceError                the disk is full; earlier data is intact
+│   └── BusyError                   another writer held the store for too long
+├── ServiceError                    an embedding or chat service failed
+│   └── ServiceTimeout              it did not answer in time
+└── MissingExtraError               an optional package is needed; the message names the install command
 """
 
 from __future__ import annotations
@@ -117,6 +117,6 @@ class MissingExtraError(HaversackError, ImportError):
 
 def nearest(wrong: str, known: Iterable[str]) -> str:
     """A phrase that names the closest known word, or lists the known ones: ready to end a message."""
-    names = sorted(set(known))
+    names = sorted(set(map(str, known)))
     close = get_close_matches(wrong.casefold(), names, n=1, cutoff=0.55)
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"

@@ -13,7 +13,7 @@ from haversack.model.message import Message
 
 __all__ = ["Json", "Kind", "Memory", "Metadata", "SessionInfo", "Source", "Stage", "Trust", "Turn"]
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Metadata: TypeAlias = Mapping[str, Json]
 
 _EMPTY: Metadata = MappingProxyType({})

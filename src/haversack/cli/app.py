@@ -1,0 +1,128 @@
+"""The program: its commands by group, loaded when used, and the one place that turns errors into exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from haversack import errors
+
+__all__ = ["EXIT_CODES", "GROUPS", "main"]
+
+GROUPS: dict[str, dict[str, str]] = {
+    "Start": {"demo": "demo"},
+    "Bring in and take out": {"import": "transfer", "export": "transfer"},
+    "Remember and ask": {
+        "remember": "remember",
+        "recall": "ask",
+        "context": "ask",
+        "why": "ask",
+        "forget": "forget",
+        "restore-memory": "forget",
+    },
+    "Look": {"sessions": "look", "stats": "look"},
+}
+"""Command -> the module of `commands` that holds it, as `haversack --help` groups them."""
+
+EXIT_CODES = {
+    0: "done",
+    1: "done in part, or failed: the message says which",
+    2: "the command or its input makes no sense",
+    3: "no such memory, session, namespace or file",
+    4: "the store refused: read-only, full, busy, damaged, or from a newer version",
+    5: "the budget is too small for what must be in it",
+    6: "a model service failed, or an optional package is missing",
+    130: "interrupted; everything acknowledged is kept",
+}
+
+_CODES: tuple[tuple[type[Exception], int], ...] = (
+    (errors.InputError, 2),
+    (errors.NotFoundError, 3),
+    (FileNotFoundError, 3),
+    (errors.StoreError, 4),
+    (errors.BudgetError, 5),
+    (errors.ServiceError, 6),
+    (errors.MissingExtraError, 6),
+    (errors.HaversackError, 1),
+    (OSError, 1),
+)
+
+_EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items())
+
+
+class _Program(click.Group):
+    """Commands are imported one at a time, so that `--help` and each command start fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is the framework's
+        return [name for group in GROUPS.values() for name in group]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        module = next((group[cmd_name] for group in GROUPS.values() if cmd_name in group), None)
+        if module is None:
+            return None
+        commands = import_module(f"haversack.cli.commands.{module}").COMMANDS
+        return next(command for command in commands if command.name == cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and name not in self.list_commands(ctx):
+            ctx.fail(f"no such command {name!r}: {errors.nearest(name, self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                commands = [(name, self.get_command(ctx, name)) for name in names]
+                formatter.write_dl([(name, command.get_short_help_str(90)) for name, command in commands if command])
+
+
+@click.group(
+    cls=_Program,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "auto_envvar_prefix": None},
+)
+@click.version_option(package_name="haversack", message="%(prog)s %(version)s")
+def program() -> None:
+    r"""Remember what an agent should keep; pack the best context that fits.
+
+    Exactly counted, never over the budget, every choice explained.
+
+    \b
+    Examples:
+      haversack demo
+      haversack remember "Alice prefers metric units" --namespace alice
+      haversack context "Which units should I use?" --budget 500 --namespace alice
+
+    The store is one SQLite file: --store PATH or HAVERSACK_STORE, by default ./haversack.db.
+    Shell completion: eval "$(_HAVERSACK_COMPLETE=bash_source haversack)"  (or zsh_source, fish_source).
+    """
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the program; never returns. Errors become one line on stderr and an exit code."""
+    try:
+        code = program.main(args=None if args is None else list(args), prog_name="haversack", standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        sys.exit(leaving.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted; everything acknowledged is kept")
+        sys.exit(130)
+    except click.ClickException as refused:
+        refused.show()
+        sys.exit(refused.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except tuple(kind for kind, _ in _CODES) as error:
+        _say(str(error) or type(error).__name__)
+        sys.exit(next(code for kind, code in _CODES if isinstance(error, kind)))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(message: str) -> None:
+    click.echo(f"haversack: {message}", err=True)

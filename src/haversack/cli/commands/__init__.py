@@ -1,0 +1,1 @@
+"""One module per family of commands; each lists its commands in COMMANDS."""

@@ -1,0 +1,90 @@
+"""`forget` and `restore-memory`: a preview with exact counts first, then the act."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from haversack.cli import show
+from haversack.cli.options import Conditions, Place, conditions, confirmed, place
+from haversack.engine.forgetting import Forgotten
+
+__all__ = ["COMMANDS"]
+
+
+@click.command()
+@click.argument("memory_ids", nargs=-1, metavar="[ID]...")
+@click.option(
+    "--hard", is_flag=True, help="For good: gone from every file of the store, with what was derived from it."
+)
+@click.option("--all", "everything", is_flag=True, help="The whole namespace.")
+@click.option("--execute", is_flag=True, help="Do it; without this the command only previews.")
+@click.option("--yes", is_flag=True, help="Do not ask before a hard forget.")
+@conditions
+@place
+def forget(
+    place: Place,
+    chosen: Conditions,
+    memory_ids: tuple[str, ...],
+    *,
+    hard: bool,
+    everything: bool,
+    execute: bool,
+    yes: bool,
+) -> None:
+    r"""Forget memories by ID, by filter, or --all. Previews unless --execute is given.
+
+    A soft forget hides memories until `restore-memory`. With --hard they are erased, and so are the session turns
+    that hold their words and everything derived from them.
+
+    \b
+    Examples:
+      haversack forget 01J9ZK3V6W8X4Y2T5R7Q0M1N2P
+      haversack forget --session 2026-03-02 --hard --execute
+    """
+    request: dict[str, Any] = {"hard": hard, "everything": everything, **chosen.given()}
+    with place.open_namespace() as ns:
+        planned = ns.forget(memory_ids or None, preview=True, **request)
+        if not execute:
+            _tell(place, planned)
+            return
+        if hard and not confirmed(f"{planned}. This cannot be undone. Go on?", yes=yes):
+            _tell(place, planned)
+            show.note("nothing was forgotten: a hard forget asks first; --yes answers for scripts")
+            raise click.exceptions.Exit(1)
+        _tell(place, ns.forget(memory_ids or None, **request))
+
+
+@click.command("restore-memory")
+@click.argument("memory_ids", nargs=-1, required=True, metavar="ID...")
+@place
+def restore_memory(place: Place, memory_ids: tuple[str, ...]) -> None:
+    r"""Undo a soft forget.
+
+    \b
+    Example:
+      haversack restore-memory 01J9ZK3V6W8X4Y2T5R7Q0M1N2P
+    """
+    with place.open_namespace() as ns:
+        back = ns.restore(memory_ids)
+    if place.as_json:
+        show.json_line(back)
+    else:
+        show.text(f"restored {len(back)} memories")
+
+
+def _tell(place: Place, outcome: Forgotten) -> None:
+    if place.as_json:
+        show.json_line(outcome)
+        return
+    show.text(str(outcome))
+    for memory_id in (*outcome.memories, *outcome.derived)[:20]:
+        show.text(f"  {memory_id}")
+    if (left := len(outcome.memories) + len(outcome.derived) - 20) > 0:
+        show.text(f"  and {left} more (--json lists all)")
+    if outcome.preview:
+        show.note("a preview: add --execute to do it")
+
+
+COMMANDS = [forget, restore_memory]

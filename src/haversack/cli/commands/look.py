@@ -1,0 +1,78 @@
+"""`sessions` and `stats`: what is there."""
+
+from __future__ import annotations
+
+import click
+
+from haversack.cli import show
+from haversack.cli.options import Place, place
+
+__all__ = ["COMMANDS"]
+
+
+@click.command()
+@click.argument("session_id", required=False, metavar="[SESSION]")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many to show.")
+@place
+def sessions(place: Place, session_id: str | None, limit: int) -> None:
+    r"""List conversations, or show the turns of one.
+
+    \b
+    Examples:
+      haversack sessions
+      haversack sessions 2026-03-02 --limit 200
+    """
+    with place.open_namespace() as ns:
+        if session_id is None:
+            found = ns.sessions()[:limit]
+            if place.as_json:
+                show.json_line(found)
+                return
+            rows = [(info.id, info.turns, info.first_at, info.last_at) for info in found]
+            show.table(("session", "turns", "first", "last"), rows, empty="no sessions yet")
+            return
+        turns = ns.session(session_id).turns(limit=limit)
+    if place.as_json:
+        show.json_line(turns)
+        return
+    rows = [(turn.position, turn.at, turn.message.name or turn.message.role, turn.message.text) for turn in turns]
+    show.table(("#", "at", "who", "said"), rows, empty=f"session {session_id!r} has no turns")
+
+
+@click.command()
+@place
+def stats(place: Place) -> None:
+    r"""Count what is remembered, here and in the other namespaces.
+
+    \b
+    Example:
+      haversack stats --json
+    """
+    with place.open() as sack:
+        names = sack.namespaces()
+        counts = {name: sack.namespace(name).stats() for name in names}
+    if place.as_json:
+        show.json_line({"store": place.store, "namespaces": counts})
+        return
+    rows = [
+        (
+            name,
+            sum(census.memories.values()),
+            census.sessions,
+            census.turns,
+            census.deleted,
+            census.tombstones,
+            _kinds(census.memories),
+        )
+        for name, census in counts.items()
+    ]
+    show.table(
+        ("namespace", "memories", "sessions", "turns", "forgotten", "erased", "kinds"), rows, empty="the store is empty"
+    )
+
+
+def _kinds(memories: dict[str, int]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(memories.items(), key=lambda pair: -pair[1]))
+
+
+COMMANDS = [sessions, stats]

@@ -1,0 +1,142 @@
+"""Options that commands share, and the opening of what they name."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from haversack.engine.haversack import Haversack
+from haversack.engine.namespace import Namespace
+from haversack.errors import InputError, NotFoundError, nearest
+from haversack.model.memory import Kind
+
+__all__ = ["Conditions", "Place", "conditions", "confirmed", "place"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a command works and how it answers."""
+
+    store: str
+    namespace: str
+    config: str | None
+    as_json: bool
+
+    @contextmanager
+    def open(self, *, create: bool = False, read_only: bool = False) -> Generator[Haversack]:
+        """The store; one that does not exist is an error unless the command may create it."""
+        from haversack.wiring import open_haversack
+
+        if not create and "://" not in self.store and not Path(self.store).exists():
+            raise NotFoundError(
+                f"there is no store at {self.store}: import or remember something first, or name one by --store"
+            )
+        with open_haversack(self.store, read_only=read_only, config=self.config) as sack:
+            yield sack
+
+    @contextmanager
+    def open_namespace(self, *, create: bool = False) -> Generator[Namespace]:
+        """The namespace in the store."""
+        with self.open(create=create) as sack:
+            yield sack.namespace(self.namespace)
+
+
+def place(command: _Command) -> _Command:
+    """Give a command --store, --namespace, --config and --json, handed over as one `place`."""
+
+    @click.option(
+        "--store", envvar="HAVERSACK_STORE", default="haversack.db", show_default=True, help="Path of the store."
+    )
+    @click.option(
+        "--namespace", "-n", envvar="HAVERSACK_NAMESPACE", default="default", show_default=True, help="Whose memory."
+    )
+    @click.option("--config", envvar="HAVERSACK_CONFIG", type=click.Path(dir_okay=False), help="YAML or TOML settings.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
+    @functools.wraps(command)
+    def with_place(store: str, namespace: str, config: str | None, *, as_json: bool, **rest: Any) -> Any:
+        return command(place=Place(store=store, namespace=namespace, config=config, as_json=as_json), **rest)
+
+    return with_place  # pyright: ignore[reportReturnType] - click reads the options off the function
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """The filter options as they were given."""
+
+    kinds: tuple[str, ...]
+    tags: tuple[str, ...]
+    session: str | None
+    since: str | None
+    until: str | None
+    where: tuple[str, ...]
+
+    def given(self) -> dict[str, Any]:
+        """As keywords for the engine; only what was said."""
+        said = {
+            "kinds": self.kinds,
+            "tags": self.tags,
+            "session": self.session,
+            "since": self.since,
+            "until": self.until,
+            "where": dict(map(_pair, self.where)),
+        }
+        return {name: value for name, value in said.items() if value}
+
+
+def conditions(command: _Command) -> _Command:
+    """Give a command the filter options, handed over as one `chosen`."""
+
+    @click.option("--kind", "kinds", multiple=True, metavar="KIND", help=f"Only these kinds ({', '.join(Kind)}).")
+    @click.option("--tag", "tags", multiple=True, help="Only with all of these tags.")
+    @click.option("--session", help="Only from this session.")
+    @click.option("--since", metavar="TIME", help="Said or happened at or after (ISO 8601).")
+    @click.option("--until", metavar="TIME", help="Said or happened before.")
+    @click.option(
+        "--where", multiple=True, metavar="FIELD=VALUE", help="Metadata that must equal; the value may be JSON."
+    )
+    @functools.wraps(command)
+    def with_conditions(
+        kinds: tuple[str, ...],
+        tags: tuple[str, ...],
+        session: str | None,
+        since: str | None,
+        until: str | None,
+        where: tuple[str, ...],
+        **rest: Any,
+    ) -> Any:
+        for kind in kinds:
+            if kind not in set(Kind):
+                raise InputError(f"unknown kind {kind!r}: {nearest(kind, list(Kind))}")
+        chosen = Conditions(kinds=kinds, tags=tags, session=session, since=since, until=until, where=where)
+        return command(chosen=chosen, **rest)
+
+    return with_conditions  # pyright: ignore[reportReturnType]
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Whether to go on: `--yes`, or the person says so at a terminal; never when nobody can be asked."""
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        return False
+    return click.confirm(question, default=False)
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    field, mark, value = text.partition("=")
+    if not mark or not field:
+        raise InputError(f"--where {text!r} must read FIELD=VALUE")
+    try:
+        return field, msgspec.json.decode(value.encode())
+    except msgspec.DecodeError:
+        return field, value

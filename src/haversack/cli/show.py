@@ -1,0 +1,102 @@
+"""How answers look: JSON for scripts, tables and bars for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import click
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+__all__ = ["bar", "heading", "json_line", "note", "one_line", "progress_note", "table", "text"]
+
+_PIPE_WIDTH = 200
+"""Columns where nobody's terminal says how many there are."""
+_BLOCKS = " ▏▎▍▌▋▊▉█"
+
+
+def json_line(value: object) -> None:
+    """The value as one line of JSON: dataclasses as objects, times in ISO 8601."""
+    click.echo(msgspec.json.encode(value, enc_hook=_plain))
+
+
+def text(words: str) -> None:
+    """Words exactly as they are."""
+    click.echo(words)
+
+
+def note(words: str) -> None:
+    """A remark for the person, kept off stdout so that pipes stay clean."""
+    click.echo(words, err=True)
+
+
+def heading(words: str) -> None:
+    """A title over what follows."""
+    _console().print(f"\n[bold]{escape(words)}[/bold]")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "nothing") -> None:
+    """Rows under headings; numbers stand right, stored text is shown as data and never interpreted."""
+    body = [[_cell(value) for value in row] for row in rows]
+    if not body:
+        note(empty)
+        return
+    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for index, name in enumerate(columns):
+        numeric = all(_is_number(row[index]) for row in body)
+        grid.add_column(
+            name, justify="right" if numeric else "left", no_wrap=index != len(columns) - 1, overflow="fold"
+        )
+    for row in body:
+        grid.add_row(*map(escape, row))
+    _console().print(grid)
+
+
+def bar(share: float, width: int = 30) -> str:
+    """A horizontal bar for a share from 0 to 1."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_BLOCKS[rest] if rest else "")).ljust(width)
+
+
+def one_line(words: str, limit: int = 80) -> str:
+    """The words on one line, cut with an ellipsis, control characters shown as they are named."""
+    line = "".join(sign if sign.isprintable() else " " for sign in " ".join(words.split()))
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def progress_note(words: str) -> None:
+    """A progress line that replaces itself; shown only where a person watches."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[2K{words}")
+        sys.stderr.flush()
+
+
+def _console() -> Console:
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case float():
+            return f"{value:.3f}"
+        case datetime():
+            return value.strftime("%Y-%m-%d %H:%M")
+        case _:
+            return str(value)
+
+
+def _is_number(cell: str) -> bool:
+    return cell.replace(".", "", 1).replace(",", "").lstrip("-").isdigit()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    raise TypeError(f"no JSON for {type(value).__name__}")

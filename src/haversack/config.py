@@ -1,0 +1,214 @@
+"""Settings: one YAML or TOML file and the environment, read once into frozen values, strictly.
+
+An unknown key is an error that names the nearest known one, wherever it stands; a number given as text is an error;
+each value knows where it came from. The environment wins over the file: `HAVERSACK_ENGINE__BUDGET=1500` sets
+`engine.budget`, two underscores standing for the dot; values are read as YAML.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_type_hints
+
+import msgspec
+import yaml
+
+from haversack.engine.settings import Settings
+from haversack.errors import ConfigError, InputError, NotFoundError, nearest
+
+__all__ = ["Config", "Origin", "Setting", "load_config", "settings_in_force"]
+
+_Section = TypeVar("_Section")
+_PREFIX = "HAVERSACK_"
+_NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "COMPLETE", "PROFILE", "CASES", "DATA", "EMBEDDER"})
+"""Variables of the program and its tests that are no settings of this file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything that can be set, by section."""
+
+    engine: Settings = field(default_factory=Settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value came from."""
+
+    place: str
+    """`default`, a file's path, or the name of an environment variable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting as it is in force."""
+
+    path: str
+    value: object
+    origin: str
+
+
+def load_config(path: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None) -> Config:
+    """The settings of a file (none: the defaults) with the environment's on top.
+
+    Raises ConfigError for what is unknown, misplaced or out of range, NotFoundError for a missing file.
+    """
+    tree = _merged(_file(path), _environment(os.environ if environ is None else environ))
+    return _section(Config, tree, "")
+
+
+def settings_in_force(
+    path: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None
+) -> list[Setting]:
+    """Every setting with its value and where it came from, sorted by path."""
+    variables = _environment(os.environ if environ is None else environ)
+    file = _file(path)
+    config = _section(Config, _merged(file, variables), "")
+    places = {**dict.fromkeys(_paths(file), str(path)), **{name: _variable(name) for name in _paths(variables)}}
+    return [
+        Setting(
+            path=name, value=value, origin=next((places[key] for key in _upwards(name) if key in places), "default")
+        )
+        for name, value in sorted(_leaves(config, ""))
+    ]
+
+
+def _file(path: str | os.PathLike[str] | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    place = Path(path)
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise NotFoundError(f"there is no configuration file at {place}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{place} is not UTF-8 text") from None
+    try:
+        tree = tomllib.loads(text) if place.suffix == ".toml" else yaml.load(text, _UniqueKeys)  # noqa: S506 - a safe loader
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise ConfigError(f"{place} cannot be read: {error}") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{place} must hold sections of settings, not {type(tree).__name__}")
+    return cast("dict[str, Any]", tree)
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """A safe loader that refuses a key given twice, letter case aside."""
+
+
+def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[str, Any]:
+    seen: dict[str, str] = {}
+    for key_node, _ in node.value:
+        key = str(key_node.value)
+        if key.casefold() in seen:
+            raise ConfigError(f"the key {key!r} is given twice (also as {seen[key.casefold()]!r})")
+        seen[key.casefold()] = key
+    loader.flatten_mapping(node)
+    return cast("dict[str, Any]", loader.construct_mapping(node, deep=True))
+
+
+_UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, text in sorted(environ.items()):
+        key = name.removeprefix(_PREFIX)
+        if not name.startswith(_PREFIX) or key in _NOT_SETTINGS:
+            continue
+        *sections, last = key.lower().split("__")
+        if not sections:
+            known = [_PREFIX + word for word in _NOT_SETTINGS] + [_variable(path) for path, _ in _leaves(Config(), "")]
+            raise ConfigError(f"the environment variable {name} is not known: {nearest_variable(name, known)}")
+        branch = tree
+        for section in sections:
+            branch = branch.setdefault(section, {})
+        branch[last] = yaml.safe_load(text)
+    return tree
+
+
+def nearest_variable(name: str, known: list[str]) -> str:
+    """The closest known variable, compared without regard to case."""
+    by_fold = {word.casefold(): word for word in known}
+    phrase = nearest(name, by_fold)
+    return next((phrase.replace(fold, word) for fold, word in by_fold.items() if repr(fold) in phrase), phrase)
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        merged[key] = _merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value  # pyright: ignore[reportUnknownArgumentType]
+    return merged
+
+
+def _section(kind: type[_Section], tree: object, path: str) -> _Section:
+    where = path or "the configuration"
+    if not isinstance(tree, Mapping):
+        raise ConfigError(f"{where} must be a section of settings, not {tree!r}")
+    known = {item.name: item for item in fields(cast("Any", kind))}
+    hints = get_type_hints(kind)
+    values: dict[str, Any] = {}
+    unknown: list[str] = []
+    for key, value in cast("Mapping[object, object]", tree).items():
+        name = str(key)
+        if name not in known:
+            unknown.append(_unknown(name, known, path))
+            continue
+        values[name] = _value(hints[name], value, f"{path}.{name}".lstrip("."))
+    if unknown:
+        raise ConfigError("; ".join(unknown))
+    try:
+        return kind(**values)
+    except ConfigError:
+        raise
+    except (InputError, TypeError) as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _unknown(name: str, known: Mapping[str, Field[Any]], path: str) -> str:
+    elsewhere = [full for full, _ in _leaves(Config(), "") if full.rsplit(".", 1)[-1] == name]
+    full = f"{path}.{name}".lstrip(".")
+    hint = f"it belongs at {elsewhere[0]}" if elsewhere else nearest(name, known)
+    return f"unknown setting {full}: {hint}"
+
+
+def _value(hint: Any, value: object, path: str) -> object:
+    if is_dataclass(hint):
+        return _section(cast("type[Any]", hint), value, path)
+    try:
+        return msgspec.convert(value, hint, strict=True)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{path}={value!r}: {error}") from None
+
+
+def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
+    if not is_dataclass(value):
+        yield path, value
+        return
+    for item in fields(value):
+        yield from _leaves(getattr(value, item.name), f"{path}.{item.name}".lstrip("."))
+
+
+def _paths(tree: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    for key, value in tree.items():
+        name = f"{path}.{key}".lstrip(".")
+        yield name
+        if isinstance(value, Mapping):
+            yield from _paths(cast("Mapping[str, Any]", value), name)
+
+
+def _upwards(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition(".")[0]
+
+
+def _variable(path: str) -> str:
+    return _PREFIX + path.upper().replace(".", "__")

@@ -1,0 +1,1 @@
+"""The one thing every door calls: an open store, its namespaces and their sessions."""

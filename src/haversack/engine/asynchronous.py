@@ -1,0 +1,66 @@
+"""The same engine for `async` code: one proxy that runs each verb in a thread, never a twin written by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from haversack.engine.haversack import Haversack
+from haversack.engine.namespace import Namespace
+from haversack.engine.session import Session
+
+__all__ = ["Asynchronous", "to_async"]
+
+_Verbs = TypeVar("_Verbs", Haversack, Namespace, Session)
+
+_INSTANT = frozenset({"namespace", "session"})
+"""These only make a handle, so they need no thread and no await."""
+
+
+class Asynchronous(Generic[_Verbs]):
+    """A Haversack, Namespace or Session whose verbs are awaited: `await ns.remember(…)`, with the same arguments.
+
+    `namespace()` and `session()` are called without await and give another of these. Usable as `async with`.
+    """
+
+    def __init__(self, verbs: _Verbs) -> None:
+        self._verbs = verbs
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._verbs, name)
+        if name in _INSTANT:
+            return _handle(attribute)
+        return _in_thread(attribute) if callable(attribute) else attribute
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(self._verbs, Haversack):
+            await asyncio.to_thread(self._verbs.close)
+
+
+def to_async(sack: Haversack) -> Asynchronous[Haversack]:
+    """The open store with verbs to await; the store stays the same one, so both faces may be used at once."""
+    return Asynchronous(sack)
+
+
+def _handle(verb: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(verb)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        return Asynchronous(verb(*args, **kwargs))
+
+    return made
+
+
+def _in_thread(verb: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(verb)
+    async def awaited(*args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(verb, *args, **kwargs)
+
+    return awaited

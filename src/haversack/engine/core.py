@@ -1,0 +1,41 @@
+"""What every verb of the engine works with: the ports, the settings, and the two sources of the outside world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from haversack.embed.embedder import Embedder
+from haversack.engine.prices import PriceBook
+from haversack.engine.settings import Settings
+from haversack.model.identity import ENTROPY_BYTES, make_id
+from haversack.recall import Recall
+from haversack.store.port import Store
+from haversack.tokens import Counter
+
+__all__ = ["Core"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """The collaborators of one open store."""
+
+    store: Store
+    recall: Recall
+    embedder: Embedder | None
+    settings: Settings
+    clock: Callable[[], datetime]
+    """The current time, aware, in UTC."""
+    entropy: Callable[[int], bytes]
+    """So many random bytes."""
+    counter: Callable[[str], Counter]
+    """The counter for a model's or an encoding's name."""
+    prices: PriceBook = field(default_factory=PriceBook)
+
+    def new_ids(self, now: datetime) -> Iterator[str]:
+        """Ids that sort in the order in which they are taken."""
+        number = int.from_bytes(self.entropy(ENTROPY_BYTES), "big") >> 1
+        while True:
+            yield make_id(now, number.to_bytes(ENTROPY_BYTES, "big"))
+            number += 1

@@ -1,0 +1,210 @@
+"""From a caller's words to a memory: every argument is checked here, once. Nothing is stored here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, TypedDict, TypeVar, cast
+
+import msgspec
+
+from haversack.errors import InputError, nearest
+from haversack.model.memory import Json, Kind, Memory, Metadata, Source, Trust
+from haversack.model.query import Filter
+from haversack.model.text import clean, is_blank, label
+from haversack.model.times import Moment, read_time
+
+__all__ = ["Conditions", "Details", "draft_memory", "read_filter", "read_metadata", "read_names", "read_unit"]
+
+_Closed = TypeVar("_Closed", bound=StrEnum)
+
+
+class Details(TypedDict, total=False):
+    """What may be said of a memory beside its content; `remember` takes them as keywords."""
+
+    kind: Kind | str
+    speaker: str
+    importance: float
+    confidence: float
+    trust: Trust | str
+    entities: Iterable[str]
+    tags: Iterable[str]
+    metadata: Mapping[str, Any]
+    pinned: bool
+    source: Source | None
+    event_time: Moment | None
+    valid_from: Moment | None
+    valid_to: Moment | None
+    expires_at: Moment | None
+
+
+class Conditions(TypedDict, total=False):
+    """The filters that every read takes as keywords."""
+
+    kinds: Iterable[Kind | str] | Kind | str | None
+    tags: Iterable[str] | str | None
+    session: str | None
+    since: Moment | None
+    until: Moment | None
+    where: Mapping[str, Any] | None
+    as_of: Moment | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """What the engine gives a new memory: its id and the time of storing."""
+
+    id: str
+    now: datetime
+
+
+def draft_memory(content: str, stamp: Stamp, details: Details) -> Memory:
+    """A checked memory. Raises InputError that names the argument, its value and what is allowed."""
+    _refuse_unknown(details)
+    text = clean(content, "content")
+    if is_blank(text):
+        raise InputError("content must not be blank: there is nothing to remember")
+    source = details.get("source")
+    return Memory(
+        id=stamp.id,
+        kind=read_choice(Kind, details.get("kind", Kind.FACT), "kind"),
+        content=text,
+        speaker=_speaker(details.get("speaker", "")),
+        created_at=stamp.now,
+        event_time=_moment(details.get("event_time"), "event_time") or stamp.now,
+        importance=read_unit(details.get("importance", 0.5), "importance"),
+        confidence=read_unit(details.get("confidence", 1.0), "confidence"),
+        trust=read_choice(Trust, details.get("trust", Trust.MANUAL), "trust"),
+        entities=read_names(details.get("entities"), "entities"),
+        tags=read_names(details.get("tags"), "tags"),
+        metadata=read_metadata(details.get("metadata")),
+        pinned=_flag(details.get("pinned", False), "pinned"),
+        source=_source(source),
+        **_validity(details),
+    )
+
+
+class _Validity(TypedDict):
+    valid_from: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
+
+
+def _validity(details: Details) -> _Validity:
+    start = _moment(details.get("valid_from"), "valid_from")
+    end = _moment(details.get("valid_to"), "valid_to")
+    if start and end and end <= start:
+        raise InputError(f"valid_to={end.isoformat()} must be later than valid_from={start.isoformat()}")
+    return _Validity(valid_from=start, valid_to=end, expires_at=_moment(details.get("expires_at"), "expires_at"))
+
+
+def read_filter(conditions: Conditions) -> Filter:
+    """A checked filter from the keywords that every read takes."""
+    for name in conditions:
+        if name not in Conditions.__annotations__:
+            raise InputError(f"unknown filter {name!r}: {nearest(name, Conditions.__annotations__)}")
+    kinds = conditions.get("kinds")
+    session = conditions.get("session")
+    return Filter(
+        kinds=None if kinds is None else frozenset(read_choice(Kind, kind, "kinds") for kind in _several(kinds)),
+        tags=frozenset(read_names(conditions.get("tags"), "tags")),
+        session=None if session is None else label(session, "session"),
+        since=_moment(conditions.get("since"), "since"),
+        until=_moment(conditions.get("until"), "until"),
+        where=tuple(read_metadata(conditions.get("where"), "where").items()),
+        as_of=_moment(conditions.get("as_of"), "as_of"),
+    )
+
+
+def read_choice(choices: type[_Closed], value: str, what: str) -> _Closed:
+    """A member of a closed choice; the error names the nearest one."""
+    try:
+        return choices(value)
+    except ValueError:
+        raise InputError(f"unknown {what} {value!r}: {nearest(str(value), list(choices))}") from None
+
+
+def read_unit(value: float, what: str) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"{what}={value!r} must be a number from 0 to 1")
+    if not 0 <= value <= 1:
+        raise InputError(f"{what}={value!r} is out of range: it must be from 0 to 1")
+    return float(value)
+
+
+def read_names(names: Iterable[str] | None, what: str) -> tuple[str, ...]:
+    """Checked labels without repeats, in the order given; one string is one name."""
+    if names is None:
+        return ()
+    return tuple(dict.fromkeys(label(name, what) for name in _several(names)))
+
+
+def read_metadata(metadata: Mapping[str, Any] | None, what: str = "metadata") -> Metadata:
+    """JSON data under string keys, cleaned and unshared; raises InputError for what JSON cannot say."""
+    if not metadata:
+        return MappingProxyType({})
+    if not isinstance(metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"{what} must be a mapping, not {type(metadata).__name__}")
+    try:
+        plain = msgspec.json.decode(msgspec.json.encode(_clean_json(dict(metadata), what)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{what} must hold JSON data: {error}") from None
+    return MappingProxyType(cast("dict[str, Json]", plain))
+
+
+def _clean_json(value: object, what: str) -> object:
+    match value:
+        case str():
+            return clean(value, what)
+        case float() if not math.isfinite(value):
+            raise InputError(f"{what} holds {value!r}, which JSON cannot say")
+        case Mapping():
+            pairs = cast("Mapping[object, object]", value).items()
+            return {_key(key, what): _clean_json(item, what) for key, item in pairs}
+        case list() | tuple():
+            return [_clean_json(item, what) for item in cast("list[object]", value)]
+        case _:
+            return value
+
+
+def _key(key: object, what: str) -> str:
+    if not isinstance(key, str):
+        raise InputError(f"{what} has the key {key!r}; keys must be strings")
+    return clean(key, what)
+
+
+def _refuse_unknown(details: Details) -> None:
+    for name in details:
+        if name not in Details.__annotations__:
+            raise InputError(f"unknown field {name!r}: {nearest(name, Details.__annotations__)}")
+
+
+def _several(values: Iterable[str] | str) -> Iterable[str]:
+    return (values,) if isinstance(values, str) else values
+
+
+def _moment(value: Moment | None, field: str) -> datetime | None:
+    return None if value is None else read_time(value, field)
+
+
+def _speaker(name: str) -> str:
+    return label(name, "speaker") if name else ""
+
+
+def _flag(value: bool, what: str) -> bool:  # noqa: FBT001 - it is the value under test
+    if not isinstance(value, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"{what}={value!r} must be True or False")
+    return value
+
+
+def _source(source: Source | None) -> Source:
+    if source is None:
+        return Source()
+    if not isinstance(source, Source):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"source must be a Source, not {type(source).__name__}")
+    return source

@@ -1,0 +1,166 @@
+"""Forgetting: what a request would remove, exactly, and its removal.
+
+A soft forget keeps the rows and hides them; it can be undone. A hard forget removes the memory, the turn it was
+said in, everything derived from either, their prices, vectors and index entries, from every file of the store, and
+leaves a tombstone that keeps them from being extracted or imported again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from haversack.engine.core import Core
+from haversack.errors import InputError, NotFoundError
+from haversack.model.memory import Memory, Stage
+from haversack.model.query import Filter
+from haversack.store.port import Batch, Erasure
+
+__all__ = ["Forgotten", "every_memory", "forget", "plan", "restore"]
+
+_PAGE = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was removed, or with `preview` what would be."""
+
+    namespace: str
+    hard: bool
+    preview: bool
+    memories: tuple[str, ...]
+    """Ids of those that were asked for."""
+    derived: tuple[str, ...] = ()
+    """Ids of those that go along because they came from them."""
+    turns: tuple[str, ...] = ()
+    """Ids of the session turns whose words go; only a hard forget touches them."""
+    everything: bool = False
+    at: datetime | None = None
+    certificate: str = ""
+    """SHA-256 over the namespace, the time and all ids: proof of what was erased, without its words."""
+
+    def __str__(self) -> str:
+        verb = "would forget" if self.preview else "forgot"
+        how = "for good" if self.hard else "softly (can be restored)"
+        return (
+            f"{verb} {how}: {len(self.memories)} memories, {len(self.derived)} derived from them, "
+            f"{len(self.turns)} session turns"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a caller wants forgotten: these ids, whatever passes the filter, or the whole namespace."""
+
+    ids: tuple[str, ...] = ()
+    filter: Filter | None = None
+    everything: bool = False
+
+
+def every_memory(core: Core, namespace: str) -> Iterator[Memory]:
+    """All memories of a namespace, softly deleted ones included, by their last change."""
+    since, more = 0, True
+    while more:
+        page = core.store.changes(namespace, since=since, limit=_PAGE)
+        yield from page.memories
+        since, more = page.upto, page.more
+
+
+def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
+    """Exactly what `forget` would remove, found without changing anything."""
+    aimed = _aimed_at(core, namespace, aim, hard=hard)
+    asked = tuple(memory.id for memory in aimed)
+    if not hard:
+        return Forgotten(namespace=namespace, hard=False, preview=True, memories=asked, everything=aim.everything)
+    derived, turns = _closure(every_memory(core, namespace), aimed)
+    if aim.filter is not None and aim.filter.session is not None and _whole_session(aim.filter):
+        turns |= {turn.id for turn in core.store.turns(namespace, aim.filter.session)}
+    return Forgotten(
+        namespace=namespace,
+        hard=True,
+        preview=True,
+        memories=asked,
+        derived=tuple(sorted(derived)),
+        turns=tuple(sorted(turns)),
+        everything=aim.everything,
+    )
+
+
+def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -> Forgotten:
+    """Remove what `plan` says and tell exactly what went."""
+    planned = plan(core, namespace, aim, hard=hard)
+    done = replace(planned, preview=False, at=now, certificate=_certificate(planned, now))
+    if not hard:
+        hidden = (replace(memory, stage=Stage.DELETED) for memory in core.store.memories(namespace, planned.memories))
+        core.store.apply(namespace, Batch(memories=tuple(hidden)))
+        return done
+    erasure = Erasure(memories=planned.memories + planned.derived, turns=planned.turns, everything=planned.everything)
+    core.store.apply(namespace, Batch(erase=erasure))
+    return done
+
+
+def restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
+    """Undo a soft forget; raises NotFoundError for an id that is not there any more."""
+    found = core.store.memories(namespace, ids)
+    _all_found(ids, found)
+    back = tuple(replace(memory, stage=Stage.ACTIVE) for memory in found if memory.stage is Stage.DELETED)
+    core.store.apply(namespace, Batch(memories=back))
+    return core.store.memories(namespace, ids)
+
+
+def _aimed_at(core: Core, namespace: str, aim: Aim, *, hard: bool) -> list[Memory]:
+    if aim.ids:
+        found = core.store.memories(namespace, aim.ids)
+        _all_found(aim.ids, found)
+        return found
+    if aim.filter is None and not aim.everything:
+        raise InputError(
+            "say what to forget: an id, a filter (kinds, tags, session, since, until, where) or everything"
+        )
+    return [memory for memory in every_memory(core, namespace) if _falls_under(memory, aim, hard=hard)]
+
+
+def _falls_under(memory: Memory, aim: Aim, *, hard: bool) -> bool:
+    """Life does not matter here: what is expired or superseded is forgotten as well; soft forgets skip the hidden."""
+    if memory.stage is Stage.DELETED and not hard:
+        return False
+    return aim.filter is None or aim.filter.unmet_by(memory) is None
+
+
+def _closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[str], set[str]]:
+    """Ids of the memories that came from the aimed ones, to any depth, and of the turns whose words they hold."""
+    everything = list(memories)
+    gone = {memory.id for memory in aimed}
+    turns = {turn for memory in aimed for turn in _said(memory)}
+    grown = True
+    while grown:
+        new = {
+            memory.id
+            for memory in everything
+            if memory.id not in gone and (gone & set(memory.source.memories) or turns & set(memory.source.turns))
+        }
+        gone |= new
+        grown = bool(new)
+    return gone - {memory.id for memory in aimed}, turns
+
+
+def _said(memory: Memory) -> tuple[str, ...]:
+    """The turns whose words a passage repeats; what was concluded from turns leaves them alone."""
+    return memory.source.turns if memory.kind == "passage" else ()
+
+
+def _whole_session(chosen: Filter) -> bool:
+    return chosen == Filter(session=chosen.session)
+
+
+def _all_found(ids: Sequence[str], found: Sequence[Memory]) -> None:
+    missing = [wanted for wanted in ids if wanted not in {memory.id for memory in found}]
+    if missing:
+        raise NotFoundError(f"no such memory in this namespace: {', '.join(missing[:5])}")
+
+
+def _certificate(planned: Forgotten, now: datetime) -> str:
+    words = (planned.namespace, now.isoformat(), *planned.memories, *planned.derived, *planned.turns)
+    return hashlib.sha256("\n".join(words).encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,54 @@
+"""An open store: where namespaces are found, and what is closed at the end."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from haversack.engine.core import Core
+from haversack.engine.namespace import Namespace
+from haversack.errors import StoreError
+from haversack.model.text import label
+from haversack.store.port import Batch
+
+__all__ = ["Haversack"]
+
+
+class Haversack:
+    """One open store. A context manager; safe to share between threads."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def namespace(self, name: str = "default") -> Namespace:
+        """The namespace of this name, which comes to be with its first memory. A name may hold any characters."""
+        return Namespace(self._core, label(name, "namespace"))
+
+    def namespaces(self) -> list[str]:
+        """Names of all namespaces that hold anything."""
+        return self._core.store.namespaces()
+
+    def close(self) -> None:
+        """Finish what is pending and release the store; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self._keep_prices()
+        self._core.recall.close()
+        self._core.store.close()
+
+    def _keep_prices(self) -> None:
+        """Prices are a cache: a store that cannot be written now will have them counted again."""
+        for name in self._core.prices.namespaces():
+            with suppress(StoreError):
+                self._core.store.apply(name, Batch(prices=self._core.prices.take(name)))

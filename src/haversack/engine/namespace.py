@@ -1,0 +1,194 @@
+"""A namespace: the isolation boundary, and the verbs that people use on what it remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict, Unpack, cast
+
+from haversack.assemble import Context, Format, Layout, layout_named
+from haversack.budget import Budget, check_tokens
+from haversack.engine import forgetting, packing, reading, remembering
+from haversack.engine.core import Core
+from haversack.engine.draft import Conditions, Details, read_choice, read_filter
+from haversack.engine.forgetting import Aim, Forgotten
+from haversack.engine.packing import Packing
+from haversack.engine.reading import Hit, Request
+from haversack.engine.session import Session
+from haversack.engine.why import Explanation, explain
+from haversack.errors import InputError, NotFoundError, nearest
+from haversack.model.memory import Memory, SessionInfo
+from haversack.model.text import clean, label
+from haversack.model.times import Moment, read_time
+from haversack.scoring.blend import BALANCED, DEFAULT, Weights
+from haversack.store.port import Census
+
+__all__ = ["Namespace"]
+
+
+class Asking(TypedDict, total=False):
+    """How a question may be asked, beside its filters."""
+
+    now: Moment | None
+    """The moment from which ages and relative dates count; the present by default."""
+    namespaces: Sequence[str]
+    """Others that the caller may read as well."""
+    weights: str | Weights
+    """How relevance, importance and recency count: `default`, `balanced` (.5, .3, .2 over 30 days), or your own."""
+
+
+class Question(Asking, Conditions, total=False):
+    """All keywords of a question."""
+
+
+class Shape(Question, total=False):
+    """All keywords of a context."""
+
+    budget: int | Budget | None
+    """Tokens that the text may take, everything included; the setting `engine.budget` by default."""
+    model: str | None
+    """Whose tokens: a model's or an encoding's name."""
+    layout: str | Layout | None
+    format: str | None
+    """`markdown`, `xml`, `json` or `plain`."""
+
+
+class Namespace:
+    """What one user, agent or tenant remembers. Nothing is read across it but from the namespaces that a call lists."""
+
+    def __init__(self, core: Core, name: str) -> None:
+        self._core = core
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Namespace({self.name!r})"
+
+    def remember(self, content: str, *, supersedes: str | None = None, **details: Unpack[Details]) -> Memory:
+        """Keep one thing; durable and recallable on return.
+
+        A statement that is already remembered (same kind; case, spacing and Unicode form do not matter) is returned as
+        it is instead of being stored twice; passages are kept each time. `supersedes` names a memory that this one
+        replaces: the old one is kept, dated, and leaves recall. A long passage is kept in chunks;
+        the first is returned.
+        """
+        return self.remember_many([{"content": content, "supersedes": supersedes, **details}])[0]
+
+    def remember_many(self, items: Iterable[str | Mapping[str, object]]) -> list[Memory]:
+        """Keep many in one transaction: texts, or mappings with `content` and the keywords of `remember`."""
+        return remembering.remember(self._core, self.name, items)
+
+    def get(self, memory_id: str) -> Memory:
+        """One memory by id; raises NotFoundError."""
+        found = self._core.store.memories(self.name, [memory_id])
+        if not found:
+            raise NotFoundError(f"no memory {memory_id!r} in namespace {self.name!r}")
+        return found[0]
+
+    def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> list[Hit]:
+        """The memories that answer the query, best first, each with its score (0 to 1) and the parts of it.
+
+        Keywords are the filters (`kinds`, `tags`, `session`, `since`, `until`, `where`, `as_of`) and `now`,
+        `namespaces`, `weights`. A blank query raises QueryError.
+        """
+        limit = self._core.settings.top_k if top_k is None else top_k
+        return reading.find(self._core, self._request(query, question), limit)
+
+    def context(self, query: str, **shape: Unpack[Shape]) -> Context:
+        """The best context for the query that fits the budget, with its ledger and a verdict for every candidate.
+
+        Keywords are those of `recall` and `budget`, `model`, `layout`, `format`. The text counted by the model's own
+        tokenizer never exceeds the budget. Raises BudgetError, with the ledger, when pinned memories alone do not fit.
+        """
+        request, wanted = self._shaped(query, shape)
+        return packing.pack(self._core, request, wanted)
+
+    def why(self, query: str, memory_id: str, **shape: Unpack[Shape]) -> Explanation:
+        """Where and why a memory left, or how it came in, when this context is packed."""
+        request, wanted = self._shaped(query, shape)
+        return explain(self._core, request, wanted, memory_id)
+
+    def forget(
+        self,
+        memory_id: str | Iterable[str] | None = None,
+        *,
+        hard: bool = False,
+        preview: bool = False,
+        everything: bool = False,
+        **conditions: Unpack[Conditions],
+    ) -> Forgotten:
+        """Forget by id, by filter or `everything`; returns the exact ids, with `preview` without doing it.
+
+        Soft (default): hidden from every read until `restore`. Hard: gone from every file of the store, with the turn
+        it was said in and what was derived from it.
+        """
+        ids = () if memory_id is None else (memory_id,) if isinstance(memory_id, str) else tuple(memory_id)
+        if sum((bool(ids), bool(conditions), everything)) != 1:
+            raise InputError("say what to forget: ids, or filters (kinds, tags, session, …), or everything=True")
+        aim = Aim(ids=ids, filter=read_filter(conditions) if conditions else None, everything=everything)
+        if preview:
+            return forgetting.plan(self._core, self.name, aim, hard=hard)
+        return forgetting.forget(self._core, self.name, aim, hard=hard, now=self._core.clock())
+
+    def restore(self, memory_id: str | Iterable[str]) -> list[Memory]:
+        """Undo a soft forget."""
+        ids = [memory_id] if isinstance(memory_id, str) else list(memory_id)
+        return forgetting.restore(self._core, self.name, ids)
+
+    def session(self, session_id: str) -> Session:
+        """A conversation by its id, new or old."""
+        return Session(self._core, self.name, label(session_id, "session"))
+
+    def sessions(self) -> list[SessionInfo]:
+        """All conversations, the most recent first."""
+        return self._core.store.sessions(self.name)
+
+    def stats(self) -> Census:
+        """Exact counts of what it holds."""
+        return self._core.store.census(self.name)
+
+    def _shaped(self, query: str, shape: Shape) -> tuple[Request, Packing]:
+        """Everything a context needs, checked: the question and how to pack its answer."""
+        settings = self._core.settings
+        question = dict(shape)
+        layout, form = question.pop("layout", None), question.pop("format", None)
+        model, budget = question.pop("model", None), question.pop("budget", None)
+        counter = self._core.counter(cast("str | None", model) or settings.model)
+        wanted = Packing(
+            layout=layout_named(cast("str | Layout | None", layout) or settings.layout),
+            format=read_choice(Format, cast("str | None", form) or settings.format, "format"),
+            budget=_tokens(settings.budget if budget is None else budget),
+            counter=counter,
+        )
+        return self._request(query, cast("Question", question)), wanted
+
+    def _request(self, query: str, question: Question) -> Request:
+        conditions = dict(question)
+        now = cast("Moment | None", conditions.pop("now", None))
+        others = cast("Sequence[str]", conditions.pop("namespaces", ()))
+        weights = cast("str | Weights", conditions.pop("weights", "default"))
+        return Request(
+            namespaces=self._readable(others),
+            query=clean(query, "query"),
+            chosen=read_filter(cast("Conditions", conditions)),
+            now=self._core.clock() if now is None else read_time(now, "now"),
+            weights=_weights(weights),
+        )
+
+    def _readable(self, others: Sequence[str]) -> tuple[str, ...]:
+        if isinstance(others, str):
+            raise InputError("namespaces must be a list of names, not one string")
+        return tuple(dict.fromkeys([self.name, *(label(name, "namespaces") for name in others)]))
+
+
+_WEIGHTS = {"default": DEFAULT, "balanced": BALANCED}
+
+
+def _weights(choice: str | Weights) -> Weights:
+    if isinstance(choice, Weights):
+        return choice
+    if choice not in _WEIGHTS:
+        raise InputError(f"unknown weights {choice!r}: {nearest(str(choice), _WEIGHTS)}")
+    return _WEIGHTS[choice]
+
+
+def _tokens(budget: object) -> int:
+    return budget.resolve() if isinstance(budget, Budget) else check_tokens(budget)

@@ -1,0 +1,108 @@
+"""From a question to a packed context: which candidates are asked for, what they cost, and the handing over."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from haversack import recall
+from haversack.assemble import Candidate, Context, Format, Layout, assemble
+from haversack.engine.core import Core
+from haversack.engine.reading import Hit, Request, fetch
+from haversack.model.memory import Kind
+from haversack.model.query import Filter
+from haversack.tokens import Counter
+
+__all__ = ["Packing", "gather", "pack"]
+
+_TOKENS_PER_CANDIDATE = 6
+"""Shorter lines than this are rare, so a budget never holds more candidates than its tokens divided by this."""
+_FEWEST = 64
+_BACKGROUND = 0.1
+"""How much of its importance speaks for a memory that belongs in its section but does not answer the query."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packing:
+    """How a context is to be packed."""
+
+    layout: Layout
+    format: Format
+    budget: int
+    counter: Counter
+
+
+def pack(core: Core, request: Request, packing: Packing) -> Context:
+    """The best context for the request within the budget."""
+    hits = gather(core, request, packing.layout, packing.budget)
+    return assemble(
+        candidates(core, hits, packing.counter),
+        layout=packing.layout,
+        format=packing.format,
+        budget=packing.budget,
+        counter=packing.counter,
+        query=request.query,
+        now=request.now,
+    )
+
+
+def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hit]:
+    """Everything that deserves a verdict: pinned memories, and for each section as many as the budget could hold."""
+    width = min(core.settings.widest, max(_FEWEST, budget // _TOKENS_PER_CANDIDATE))
+    pinned = core.recall.listing(
+        request.namespaces, filter=request.chosen, now=request.now, top_k=core.settings.widest, pinned=True
+    )
+    found: dict[tuple[str, str], recall.Hit] = {}
+    for chosen in _searches(request.chosen, layout):
+        for hit in _section_hits(
+            core, replace(request, chosen=chosen), width, with_background=len(layout.sections) > 1
+        ):
+            found.setdefault((hit.namespace, hit.memory_id), hit)
+    for hit in pinned:
+        found.setdefault((hit.namespace, hit.memory_id), hit)
+    return fetch(core, list(found.values()))
+
+
+def candidates(core: Core, hits: Sequence[Hit], counter: Counter) -> list[Candidate]:
+    """The hits with their prices, in the same order."""
+    by_namespace: defaultdict[str, list[Hit]] = defaultdict(list)
+    for hit in hits:
+        by_namespace[hit.namespace].append(hit)
+    prices = {
+        (namespace, hit.id): price
+        for namespace, group in by_namespace.items()
+        for hit, price in zip(
+            group, core.prices.of(core.store, namespace, [hit.memory for hit in group], counter), strict=True
+        )
+    }
+    return [
+        Candidate(memory=hit.memory, score=hit.score, parts=hit.parts, price=prices[hit.namespace, hit.id])
+        for hit in hits
+    ]
+
+
+def _searches(chosen: Filter, layout: Layout) -> Iterator[Filter]:
+    """One filter per section that is on, narrowed to its kinds; a section of every kind needs no narrowing."""
+    for section in layout.sections:
+        kinds = section.kinds if chosen.kinds is None else section.kinds & chosen.kinds
+        if kinds and section.weight > 0:
+            yield chosen if kinds == frozenset(Kind) else replace(chosen, kinds=kinds)
+
+
+def _section_hits(core: Core, request: Request, width: int, *, with_background: bool) -> list[recall.Hit]:
+    found = core.recall.search(
+        request.namespaces,
+        request.query,
+        filter=request.chosen,
+        now=request.now,
+        top_k=width,
+        weights=request.weights,
+    )
+    kinds = request.chosen.kinds
+    if not with_background or len(found) >= width or kinds is None or kinds == frozenset({Kind.PASSAGE}):
+        return found
+    standing = core.recall.listing(request.namespaces, filter=request.chosen, now=request.now, top_k=width)
+    known = {(hit.namespace, hit.memory_id) for hit in found}
+    rest = [hit for hit in standing if (hit.namespace, hit.memory_id) not in known]
+    return found + [replace(hit, score=hit.score * _BACKGROUND) for hit in rest[: width - len(found)]]

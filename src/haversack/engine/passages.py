@@ -1,0 +1,55 @@
+"""From words as they were said to passages that can be recalled: one per short turn, several per long one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from haversack.engine.core import Core
+from haversack.model.memory import Kind, Memory, Source, Turn
+from haversack.model.message import Message, Role
+from haversack.model.text import is_blank
+from haversack.recall.chunks import chunk
+
+__all__ = ["passages_of_turn", "split_memory"]
+
+
+def passages_of_turn(core: Core, turn: Turn, ids: Iterator[str], now: datetime) -> list[Memory]:
+    """The turn's words in chunks. A system prompt and a turn without words leave nothing to recall."""
+    words = _words(turn.message)
+    if turn.message.role is Role.SYSTEM or is_blank(words):
+        return []
+    whole = Memory(
+        id=next(ids),
+        kind=Kind.PASSAGE,
+        content=words,
+        speaker=turn.message.name or turn.message.role,
+        created_at=now,
+        event_time=turn.at,
+        metadata=turn.metadata,
+        source=Source(session=turn.session, turns=(turn.id,)),
+    )
+    return split_memory(core, whole, ids)
+
+
+def split_memory(core: Core, whole: Memory, ids: Iterator[str]) -> list[Memory]:
+    """The memory itself when it is short, or else its chunks, each knowing its place."""
+    count_many = core.counter(core.settings.model).count_many
+    chunks = chunk(whole.content, count_many, target=core.settings.chunk_tokens)
+    if len(chunks) == 1:
+        return [whole]
+    return [
+        replace(
+            whole,
+            id=whole.id if index == 0 else next(ids),
+            content=words,
+            source=replace(whole.source, part=(index, len(chunks))),
+        )
+        for index, words in enumerate(chunks)
+    ]
+
+
+def _words(message: Message) -> str:
+    calls = (f"{call.name}({call.arguments})" for call in message.tool_calls)
+    return "\n".join(filter(None, (message.text, *calls)))

@@ -1,0 +1,60 @@
+"""What lines cost under each encoding: stored when written; where an encoding is new, counted and kept later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+
+from haversack.assemble import line
+from haversack.model.memory import Memory
+from haversack.store.port import Price, Store
+from haversack.tokens import Counter
+
+__all__ = ["PriceBook"]
+
+_MOST_WAITING = 50_000
+"""Beyond this many, prices that no write has taken along are dropped: they can be counted again."""
+
+
+@dataclass(slots=True)
+class PriceBook:
+    """Prices for reading, and the newly counted ones until a write takes them along. Safe for threads."""
+
+    _waiting: dict[str, dict[tuple[str, str], Price]] = field(default_factory=dict[str, "dict[tuple[str, str], Price]"])
+    _lock: Lock = field(default_factory=Lock)
+
+    def of(self, store: Store, namespace: str, memories: Sequence[Memory], counter: Counter) -> list[int]:
+        """The price of each memory's line, in tokens."""
+        known = store.prices(namespace, counter.encoding, [memory.id for memory in memories])
+        missing = [memory for memory in memories if memory.id not in known]
+        if missing:
+            counted = count_lines(missing, counter)
+            self._keep(namespace, counted)
+            known |= {price.memory: price.tokens for price in counted}
+        return [known[memory.id] for memory in memories]
+
+    def take(self, namespace: str) -> tuple[Price, ...]:
+        """Hand over what waits for a write in this namespace."""
+        with self._lock:
+            return tuple(self._waiting.pop(namespace, {}).values())
+
+    def namespaces(self) -> list[str]:
+        """Those with prices waiting."""
+        with self._lock:
+            return list(self._waiting)
+
+    def _keep(self, namespace: str, prices: Sequence[Price]) -> None:
+        with self._lock:
+            waiting = self._waiting.setdefault(namespace, {})
+            if len(waiting) < _MOST_WAITING:
+                waiting.update({(price.memory, price.encoding): price for price in prices})
+
+
+def count_lines(memories: Sequence[Memory], counter: Counter) -> tuple[Price, ...]:
+    """Prices counted afresh, in one batch."""
+    tokens = counter.count_many([line(memory) for memory in memories]) if memories else []
+    return tuple(
+        Price(memory=memory.id, encoding=counter.encoding, tokens=price)
+        for memory, price in zip(memories, tokens, strict=True)
+    )

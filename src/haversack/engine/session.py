@@ -1,0 +1,104 @@
+"""A session: an append-only conversation, recallable turn by turn as it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from haversack.engine.core import Core
+from haversack.engine.draft import read_metadata
+from haversack.engine.passages import passages_of_turn
+from haversack.engine.writing import Entry, write
+from haversack.errors import InputError
+from haversack.model.memory import Memory, Turn
+from haversack.model.message import Message
+from haversack.model.times import Moment, read_time
+from haversack.wire import openai
+
+__all__ = ["Session", "TurnDraft"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnDraft:
+    """A turn before the store gave it its place."""
+
+    message: Message
+    at: datetime | None = None
+    metadata: Mapping[str, Any] | None = None
+    key: str | None = None
+
+
+class Session:
+    """One conversation of a namespace. Turns are kept for good; only a hard forget removes one."""
+
+    def __init__(self, core: Core, namespace: str, session: str) -> None:
+        self._core = core
+        self._namespace = namespace
+        self.id = session
+
+    def __repr__(self) -> str:
+        return f"Session({self.id!r}, namespace={self._namespace!r})"
+
+    def add(
+        self,
+        role: str,
+        content: object = None,
+        *,
+        name: str | None = None,
+        at: Moment | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **fields: Any,
+    ) -> Turn:
+        """Append one turn and return it with its position; durable, and recallable as a passage, on return.
+
+        `content` is a text or a list of content parts as chat APIs take them, and `fields` are their `tool_calls` and
+        `tool_call_id`. `at` is when it was said, now by default.
+        """
+        message = {"role": role, "content": content, **({"name": name} if name else {}), **fields}
+        return self.extend([{**message, "at": at, "metadata": metadata}])[0]
+
+    def extend(self, messages: Iterable[Mapping[str, Any]]) -> list[Turn]:
+        """Append many messages in the shape of chat APIs, in one transaction; `at` and `metadata` are optional keys."""
+        return self.append([_draft(message) for message in messages])
+
+    def append(self, drafts: Sequence[TurnDraft]) -> list[Turn]:
+        """Append checked turns with their passages in one transaction; those that the session already has are left out.
+
+        A turn is known again by its `key`. Returns the turns that were added.
+        """
+        core = self._core
+        now = core.clock()
+        ids = core.new_ids(now)
+        turns = tuple(_turn(draft, next(ids), self.id, now) for draft in drafts)
+        if not turns:
+            return []
+        passages: list[Memory] = [passage for turn in turns for passage in passages_of_turn(core, turn, ids, now)]
+        return list(write(core, self._namespace, Entry(turns=turns, memories=tuple(passages))).turns)
+
+    def turns(self, *, after: int = -1, limit: int | None = None) -> list[Turn]:
+        """Turns behind position `after` (-1: from the start), in the order they were said."""
+        return self._core.store.turns(self._namespace, self.id, after=after, limit=limit)
+
+
+def _turn(draft: TurnDraft, turn_id: str, session: str, now: datetime) -> Turn:
+    return Turn(
+        id=turn_id,
+        session=session,
+        message=draft.message,
+        at=draft.at or now,
+        metadata=read_metadata(draft.metadata),
+        key=draft.key,
+    )
+
+
+def _draft(message: Mapping[str, Any]) -> TurnDraft:
+    if not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"a message must be a mapping with `role` and `content`, not {type(message).__name__}")
+    at = message.get("at")
+    return TurnDraft(
+        message=openai.load({key: value for key, value in message.items() if key not in {"at", "metadata"}}),
+        at=None if at is None else read_time(at, "at"),
+        metadata=message.get("metadata"),
+    )

@@ -1,0 +1,99 @@
+"""Why a memory is, or is not, in a context: the stage where it left, with the numbers that decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from haversack.assemble import Outcome, Rendition
+from haversack.engine.core import Core
+from haversack.engine.packing import Packing, pack
+from haversack.engine.reading import Request
+from haversack.errors import NotFoundError
+
+__all__ = ["Explanation", "explain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """One memory's way through one context."""
+
+    memory_id: str
+    stage: str
+    """Where its fate was decided: `filter`, `recall` (nothing connects it with the query, or better ones filled the
+    candidate list), or the packing stage of its verdict."""
+    reason: str
+    verdict: Outcome
+    rank: int | None
+    """Its place among everything that was ranked, from 1."""
+    ranked: int
+    """How many memories were ranked."""
+    score: float
+    parts: Mapping[str, float]
+    tokens: int | None = None
+    """What it takes, or would take in full; None when it was never priced."""
+    section: str | None = None
+    rendition: Rendition | None = None
+    last_score: float | None = None
+    """The lowest score among the kept: what it would have had to beat."""
+
+    def __str__(self) -> str:
+        place = f"rank {self.rank} of {self.ranked}" if self.rank else f"not among the {self.ranked} ranked"
+        lines = [
+            f"{self.memory_id}: {self.verdict} at {self.stage}: {self.reason}",
+            f"  {place}, score {self.score:.3f}",
+        ]
+        lines += [
+            f"    {name:<12} {value:+.3f}" for name, value in sorted(self.parts.items(), key=_weightiest) if value
+        ]
+        if self.last_score is not None:
+            lines.append(f"  the last one kept scored {self.last_score:.3f}")
+        if self.tokens is not None:
+            lines.append(f"  {self.tokens} tokens" + (f" in section {self.section}" if self.section else ""))
+        return "\n".join(lines)
+
+
+def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> Explanation:
+    """Pack the context and follow one memory through it. Raises NotFoundError when no namespace asked has it."""
+    standing = core.recall.explain(
+        request.namespaces,
+        request.query,
+        memory_id,
+        filter=request.chosen,
+        now=request.now,
+        weights=request.weights,
+    )
+    if standing is None:
+        raise NotFoundError(f"no memory {memory_id!r} in {', '.join(map(repr, request.namespaces))}")
+    context = pack(core, request, packing)
+    verdict = context.verdicts.of(memory_id)
+    if verdict is None:
+        return Explanation(
+            memory_id=memory_id,
+            stage="filter" if standing.rank is None and standing.reason != "unrelated" else "recall",
+            reason=standing.reason or "outranked",
+            verdict=Outcome.FILTERED,
+            rank=standing.rank,
+            ranked=standing.candidates,
+            score=standing.score,
+            parts=standing.parts,
+        )
+    kept = [row.score for row in context.verdicts if row.verdict in {Outcome.KEPT, Outcome.SHORTENED}]
+    return Explanation(
+        memory_id=memory_id,
+        stage=verdict.stage,
+        reason=verdict.reason,
+        verdict=verdict.verdict,
+        rank=standing.rank,
+        ranked=standing.candidates,
+        score=verdict.score,
+        parts=verdict.parts,
+        tokens=verdict.tokens,
+        section=verdict.section,
+        rendition=verdict.rendition,
+        last_score=min(kept, default=None),
+    )
+
+
+def _weightiest(part: tuple[str, float]) -> float:
+    return -abs(part[1])

@@ -1,0 +1,83 @@
+"""Where parts meet: the only place that names adapters and that reads the clock for the engine."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from haversack.clock import utc_now
+from haversack.config import Config, load_config
+from haversack.engine.core import Core
+from haversack.engine.haversack import Haversack
+from haversack.errors import InputError, nearest
+from haversack.recall import Recall
+from haversack.tokens import counter_for
+
+if TYPE_CHECKING:
+    from haversack.embed.embedder import Embedder
+    from haversack.store.port import Store
+
+__all__ = ["open_haversack"]
+
+_EMBEDDERS = ("default", "none", "onnx")
+
+
+def open_haversack(
+    store: str | os.PathLike[str],
+    *,
+    embedder: str | Embedder = "none",
+    config: str | os.PathLike[str] | Config | None = None,
+    read_only: bool = False,
+) -> Haversack:
+    """Open a store, creating it if it is new: a path (one SQLite file), or `:memory:` for one that is gone at close.
+
+    `embedder` is `default` (ships with the package), `none` (words only), `onnx` (an extra) or an object of your own.
+    `config` is a file of settings, or settings already read; without one, the defaults and the environment serve.
+    """
+    settings = config if isinstance(config, Config) else load_config(config)
+    port = _store(store, read_only=read_only)
+    vectors = _embedder(embedder)
+    return Haversack(
+        Core(
+            store=port,
+            recall=Recall(port, vectors),
+            embedder=vectors,
+            settings=settings.engine,
+            clock=utc_now,
+            entropy=secrets.token_bytes,
+            counter=counter_for,
+        )
+    )
+
+
+def _store(where: str | os.PathLike[str], *, read_only: bool) -> Store:
+    place = os.fspath(where)
+    if place == ":memory:":
+        from haversack.store.memory import MemoryStore
+
+        return MemoryStore()
+    if "://" in place:
+        raise InputError(f"{place!r}: only a path or :memory: can be opened here")
+    from haversack.store.sqlite.store import SqliteStore
+
+    return SqliteStore(Path(place), read_only=read_only)
+
+
+def _embedder(choice: str | Embedder) -> Embedder | None:
+    match choice:
+        case "default":
+            from haversack.embed.static import StaticEmbedder
+
+            return StaticEmbedder()
+        case "none":
+            return None
+        case "onnx":
+            from haversack.embed.onnx import OnnxEmbedder
+
+            return OnnxEmbedder()
+        case str():
+            raise InputError(f"unknown embedder {choice!r}: {nearest(choice, _EMBEDDERS)}")
+        case _:
+            return choice
