@@ -13,7 +13,7 @@ from haversack.wire.pairing import pair
 from haversack.wire.parts import FOREIGN_THOUGHT, load_parts, opaque_record, picture_note, sendable
 from haversack.wire.shape import Record, as_items, as_record, compact, optional_text
 
-__all__ = ["dump", "load", "load_all"]
+__all__ = ["dump", "join", "load", "load_all"]
 
 _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 _RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
@@ -35,7 +35,7 @@ _ITEMS = frozenset(
 
 
 def load(obj: object, path: str = "item") -> Message:
-    """One item as a message; `load_all` puts the items of one assistant turn together."""
+    """One item as a message; `join` puts the items of one assistant turn together."""
     item = as_record(obj, path)
     kind = optional_text(item, "type", path) or "message"
     if kind == "message":
@@ -49,18 +49,21 @@ def load(obj: object, path: str = "item") -> Message:
 
 
 def load_all(obj: object, path: str = "items") -> list[Message]:
-    """A list of items: thoughts, words and calls of one assistant turn are one message; calls and results paired."""
-    messages: list[Message] = []
-    for index, item in enumerate(as_items(obj, path)):
-        message = load(item, f"{path}[{index}]")
-        if messages and _continues(messages[-1], message):
-            last = messages[-1]
-            messages[-1] = replace(
-                last, parts=last.parts + message.parts, tool_calls=last.tool_calls + message.tool_calls
-            )
+    """A list of items; calls and results paired."""
+    return pair(join([load(item, f"{path}[{index}]") for index, item in enumerate(as_items(obj, path))]))
+
+
+def join(messages: Sequence[Message]) -> list[Message]:
+    """Thoughts, words and calls of one assistant turn, which are items of their own there, as one message."""
+    joined: list[Message] = []
+    for message in messages:
+        if joined and _continues(joined[-1], message):
+            last = joined[-1]
+            parts, calls = last.parts + message.parts, last.tool_calls + message.tool_calls
+            joined[-1] = replace(last, parts=parts, tool_calls=calls)
         else:
-            messages.append(message)
-    return pair(messages)
+            joined.append(message)
+    return joined
 
 
 def dump(messages: Sequence[Message]) -> list[Record]:

@@ -42,8 +42,11 @@ def optional_text(record: Record, key: str, path: str) -> str | None:
 
 
 def compact(value: Json) -> str:
-    """JSON text without spaces, readable in every script."""
-    return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    """JSON text without spaces, readable in every script; InputError when it is nested too deeply to be written."""
+    try:
+        return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    except RecursionError:
+        raise InputError("a value is nested too deeply") from None
 
 
 def refuse(value: object, path: str, wanted: str) -> InputError:

@@ -1,0 +1,170 @@
+"""The JSON values of a file one at a time: lines, elements of one large array, or objects one after another.
+
+One value is in memory at a time, never the whole file. A value that is not JSON is a problem of its own and the next
+one is read; a file that ends in the middle of a value loses only that value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+from haversack.model.memory import Json
+from haversack.transfer.entries import Problem, Value
+from haversack.transfer.source import Source
+
+__all__ = ["is_json", "values"]
+
+_HEAD = 65536
+_CHUNK = 1 << 20
+_LINES = frozenset({".jsonl", ".ndjson"})
+_OPENERS = b"{[,:"
+# A bracket, or a string; without its closing quote when the bytes at hand end inside it.
+_TOKEN = re.compile(rb'[\[\]{}]|"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
+_GAP = b" \t\r\n,"
+
+
+def is_json(source: Source) -> bool:
+    """Whether the file looks like JSON: by its suffix or its first character."""
+    return source.suffix in _LINES | {".json"} or _head(source).lstrip()[:1] in {b"{", b"["}
+
+
+def values(source: Source) -> Iterator[Value | Problem]:
+    """All values, each with its place in the file."""
+    head = _head(source).lstrip()
+    source.rewind()
+    if not head.strip():
+        return
+    if _is_lines(head, source.suffix):
+        yield from _lines(source)
+    elif head[:1] in {b"{", b"["}:
+        yield from _scanned(source, inside=head[:1] == b"[")
+    else:
+        yield Problem(file=source.name, place="line 1", message="is not JSON")
+
+
+def _head(source: Source) -> bytes:
+    source.rewind()
+    return source.text.read(_HEAD)
+
+
+def _is_lines(head: bytes, suffix: str) -> bool:
+    """Whether each line is a value of its own: an object that does not go on, or an array that something follows."""
+    first, _, rest = head.partition(b"\n")
+    first = first.rstrip()
+    if head[:1] == b"[":
+        return bool(rest.strip()) and not isinstance(_parse(first), str)
+    return suffix in _LINES or (head[:1] == b"{" and first[-1:] not in _OPENERS)
+
+
+def _lines(source: Source) -> Iterator[Value | Problem]:
+    for number, raw in enumerate(source.text, start=1):
+        if not raw.strip():
+            continue
+        parsed = _parse(raw)
+        place = f"line {number}"
+        if isinstance(parsed, str):
+            torn = "" if raw.endswith(b"\n") else " (the file ends inside this line)"
+            yield Problem(file=source.name, place=place, message=parsed + torn)
+        else:
+            yield Value(data=parsed[0], file=source.name, place=place)
+
+
+def _scanned(source: Source, *, inside: bool) -> Iterator[Value | Problem]:
+    """Elements of the array when `inside`, otherwise the objects that stand one after another."""
+    scanner = _Scanner(base=int(inside))
+    number = 0
+    for number, span in enumerate(scanner.spans(source.text), start=1):
+        place = f"element {number}"
+        parsed = _parse(span) if span[:1] in {b"{", b"["} else "is neither an object nor an array"
+        if isinstance(parsed, str):
+            yield Problem(file=source.name, place=place, message=parsed)
+        else:
+            yield Value(data=parsed[0], file=source.name, place=place)
+    if scanner.unfinished:
+        yield Problem(file=source.name, place=f"element {number + 1}", message="the file ends in the middle of it")
+    elif scanner.open:
+        yield Problem(
+            file=source.name, place=f"element {number}", message="the file ends behind it, unfinished", warning=True
+        )
+
+
+class _Scanner:
+    """Finds where each value at depth `base` begins and ends, without parsing it."""
+
+    def __init__(self, *, base: int) -> None:
+        self._base = base
+        self._depth = 0
+        self._buffer = b""
+        self._start = 0
+        """Where the value at hand begins, or the gap before the next one."""
+        self._position = 0
+        """Up to where the buffer is scanned."""
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the bytes ended inside a value."""
+        return self._depth > self._base or bool(self._buffer[self._start :].strip(_GAP))
+
+    @property
+    def open(self) -> bool:
+        """Whether the bytes ended before the array did."""
+        return self._base > 0
+
+    def spans(self, file: BinaryIO) -> Iterator[bytes]:
+        """The bytes of each value, and of whatever else stands between them."""
+        while more := file.read(max(_CHUNK, len(self._buffer) - self._start)):
+            self._buffer = self._buffer[self._start :] + more
+            self._position -= self._start
+            self._start = 0
+            yield from self._scan()
+
+    def _scan(self) -> Iterator[bytes]:
+        while token := _TOKEN.search(self._buffer, self._position):
+            if token[0][:1] == b'"':
+                if not token[1]:  # the string may go on in what is not read yet
+                    return
+                self._position = token.end()
+            elif token[0] in {b"{", b"["}:
+                yield from self._begin(token.start())
+            else:
+                yield from self._end(token.start())
+        self._position = len(self._buffer)
+
+    def _begin(self, at: int) -> Iterator[bytes]:
+        if self._depth == self._base:
+            yield from self._stray(at)
+            self._start = at
+        elif self._depth < self._base:
+            self._start = at + 1
+        self._depth += 1
+        self._position = at + 1
+
+    def _end(self, at: int) -> Iterator[bytes]:
+        self._depth -= 1
+        self._position = at + 1
+        if self._depth == self._base:
+            span = self._buffer[self._start : at + 1]
+            self._start = at + 1
+            yield span
+        elif self._depth < self._base:
+            yield from self._stray(at if self._base else at + 1)
+            self._start, self._depth, self._base = at + 1, 0, 0
+
+    def _stray(self, end: int) -> Iterator[bytes]:
+        if stray := self._buffer[self._start : end].strip(_GAP):
+            yield stray
+
+
+def _parse(raw: bytes) -> tuple[Json] | str:
+    """The value, in a tuple, or what is wrong with it."""
+    try:
+        return (cast("Json", json.loads(raw.decode())),)
+    except UnicodeDecodeError as error:
+        return f"is not UTF-8 at byte {error.start + 1} of it"
+    except RecursionError:
+        return "is nested too deeply"
+    except ValueError as error:
+        return f"is not JSON: {error}"
