@@ -88,7 +88,7 @@ class _Program(click.Group):
 )
 @click.version_option(package_name="haversack", message="%(prog)s %(version)s")
 def program() -> None:
-    r"""Remember what an agent should keep; pack the best context that fits.
+    """Remember what an agent should keep; pack the best context that fits.
 
     Exactly counted, never over the budget, every choice explained.
 

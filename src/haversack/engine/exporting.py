@@ -1,4 +1,4 @@
-"""Taking everything out again: the turns, memories and records that make an equal store."""
+"""Taking everything out again: the lines that make an equal namespace elsewhere."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from operator import attrgetter
 
 from haversack.engine.core import Core
 from haversack.engine.forgetting import every_memory
-from haversack.model.memory import Memory, Turn
+from haversack.model.memory import Turn
 from haversack.store.port import Record
+from haversack.transfer.entries import RecordEntry
+from haversack.transfer.writing import dump_header, dump_memory, dump_record, dump_turn, render_line
 
 __all__ = ["KEPT_COLLECTIONS", "take_out"]
 
@@ -18,13 +20,26 @@ KEPT_COLLECTIONS = ("view", "policy", "feedback")
 _PAGE = 1_000
 
 
-def take_out(core: Core, namespace: str) -> Iterator[Turn | Memory | Record]:
-    """Sessions oldest first with their turns in order, then memories in the order of their arrival, then records."""
+def take_out(core: Core, namespace: str) -> Iterator[bytes]:
+    """A header, sessions oldest first with their turns in order, memories in the order of their arrival, records."""
+    yield render_line(dump_header())
     for session in reversed(core.store.sessions(namespace)):
-        after = -1
-        while page := core.store.turns(namespace, session.id, after=after, limit=_PAGE):
-            yield from page
-            after = page[-1].position
-    yield from sorted(every_memory(core, namespace), key=attrgetter("born"))
+        yield from (render_line(dump_turn(turn)) for turn in _turns(core, namespace, session.id))
+    for memory in sorted(every_memory(core, namespace), key=attrgetter("born")):
+        yield render_line(dump_memory(memory))
     for collection in KEPT_COLLECTIONS:
-        yield from core.store.records(namespace, collection, limit=1_000_000)
+        after = ""
+        while page := core.store.records(namespace, collection, after=after, limit=_PAGE):
+            yield from (render_line(dump_record(_entry(record))) for record in page)
+            after = page[-1].key
+
+
+def _entry(record: Record) -> RecordEntry:
+    return RecordEntry(collection=record.collection, key=record.key, value=record.value)
+
+
+def _turns(core: Core, namespace: str, session: str) -> Iterator[Turn]:
+    after = -1
+    while page := core.store.turns(namespace, session, after=after, limit=_PAGE):
+        yield from page
+        after = page[-1].position

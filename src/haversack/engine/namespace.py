@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypedDict, Unpack, cast
 
 from haversack.assemble import Context, Format, Layout, layout_named
@@ -10,7 +10,9 @@ from haversack.budget import Budget, check_tokens
 from haversack.engine import forgetting, packing, reading, remembering
 from haversack.engine.core import Core
 from haversack.engine.draft import Conditions, Details, read_choice, read_filter
+from haversack.engine.exporting import take_out
 from haversack.engine.forgetting import Aim, Forgotten
+from haversack.engine.importing import Imported, bring_in
 from haversack.engine.packing import Packing
 from haversack.engine.reading import Hit, Request
 from haversack.engine.session import Session
@@ -21,6 +23,7 @@ from haversack.model.text import clean, label
 from haversack.model.times import Moment, read_time
 from haversack.scoring.blend import BALANCED, DEFAULT, Weights
 from haversack.store.port import Census
+from haversack.transfer.entries import Entry, Problem
 
 __all__ = ["Namespace"]
 
@@ -132,6 +135,24 @@ class Namespace:
         """Undo a soft forget."""
         ids = [memory_id] if isinstance(memory_id, str) else list(memory_id)
         return forgetting.restore(self._core, self.name, ids)
+
+    def bring_in(
+        self,
+        found: Iterable[Entry | Problem],
+        *,
+        strict: bool = False,
+        watch: Callable[[Imported], None] = lambda _: None,
+    ) -> Imported:
+        """Store what `haversack.transfer.read_files` yields; what is there already is not added again.
+
+        With `strict` the first bad record stops the import by InputError; what came before it stays. `watch` is called
+        after each transaction with the counts so far.
+        """
+        return bring_in(self._core, self.name, found, strict=strict, watch=watch)
+
+    def take_out(self) -> Iterator[bytes]:
+        """Everything in it as lines of JSON; bringing them in elsewhere gives an equal namespace."""
+        return take_out(self._core, self.name)
 
     def session(self, session_id: str) -> Session:
         """A conversation by its id, new or old."""

@@ -21,7 +21,7 @@ __all__ = ["COMMANDS", "show_account", "show_verdicts"]
 @conditions
 @place
 def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | None) -> None:
-    r"""Find the memories that answer QUERY, best first. The query is words, never a query language.
+    """Find the memories that answer QUERY, best first. The query is words, never a query language.
 
     \b
     Examples:
@@ -49,7 +49,7 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | 
 @conditions
 @place
 def context(place: Place, chosen: Conditions, query: str, *, explain: bool, **shape: Any) -> None:
-    r"""Pack the best context for QUERY that fits the budget, and print it.
+    """Pack the best context for QUERY that fits the budget, and print it.
 
     \b
     Examples:
@@ -79,7 +79,7 @@ def context(place: Place, chosen: Conditions, query: str, *, explain: bool, **sh
 @conditions
 @place
 def why(place: Place, chosen: Conditions, query: str, memory_id: str, **shape: Any) -> None:
-    r"""Say where and why MEMORY_ID left, or how it came in, when the context for QUERY is packed.
+    """Say where and why MEMORY_ID left, or how it came in, when the context for QUERY is packed.
 
     \b
     Example:

@@ -26,7 +26,7 @@ _WHO = "mira"
 @click.option("--model", "-m", default="gpt-4o", show_default=True, help="Whose tokens to count.")
 @place
 def demo(place: Place, model: str) -> None:
-    r"""Remember a bundled conversation, answer three questions at three budgets, and explain each choice.
+    """Remember a bundled conversation, answer three questions at three budgets, and explain each choice.
 
     Leaves the store behind to play with: haversack-demo.db, or wherever --store says.
 

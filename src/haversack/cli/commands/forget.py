@@ -33,7 +33,7 @@ def forget(
     execute: bool,
     yes: bool,
 ) -> None:
-    r"""Forget memories by ID, by filter, or --all. Previews unless --execute is given.
+    """Forget memories by ID, by filter, or --all. Previews unless --execute is given.
 
     A soft forget hides memories until `restore-memory`. With --hard they are erased, and so are the session turns
     that hold their words and everything derived from them.
@@ -60,7 +60,7 @@ def forget(
 @click.argument("memory_ids", nargs=-1, required=True, metavar="ID...")
 @place
 def restore_memory(place: Place, memory_ids: tuple[str, ...]) -> None:
-    r"""Undo a soft forget.
+    """Undo a soft forget.
 
     \b
     Example:

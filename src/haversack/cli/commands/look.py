@@ -15,7 +15,7 @@ __all__ = ["COMMANDS"]
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many to show.")
 @place
 def sessions(place: Place, session_id: str | None, limit: int) -> None:
-    r"""List conversations, or show the turns of one.
+    """List conversations, or show the turns of one.
 
     \b
     Examples:
@@ -42,7 +42,7 @@ def sessions(place: Place, session_id: str | None, limit: int) -> None:
 @click.command()
 @place
 def stats(place: Place) -> None:
-    r"""Count what is remembered, here and in the other namespaces.
+    """Count what is remembered, here and in the other namespaces.
 
     \b
     Example:

@@ -27,7 +27,7 @@ __all__ = ["COMMANDS"]
 @click.option("--supersedes", metavar="ID", help="The memory that this one replaces.")
 @place
 def remember(place: Place, content: str, **details: Any) -> None:
-    r"""Keep one thing: CONTENT, or each line of stdin when CONTENT is `-`.
+    """Keep one thing: CONTENT, or each line of stdin when CONTENT is `-`.
 
     \b
     Examples:
