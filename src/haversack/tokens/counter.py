@@ -27,7 +27,7 @@ class Counter(Protocol):
     """The stable name under which prices are stored: the same name always gives the same counts."""
     kind: CountKind
     additive: bool
-    """Whether count(a + b) = count(a) + count(b) when a ends in a newline and b begins with neither white space nor `/`."""
+    """Whether count(a + b) = count(a) + count(b) when a ends in a newline and b begins with no white space nor `/`."""
 
     def count(self, text: str) -> int:
         """Tokens of the text."""
