@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -61,6 +62,7 @@ class State(Enum):
     CURRENT = "current"
 
 
+@cache
 def shipped() -> tuple[Migration, ...]:
     """The migrations of this program, from 1."""
     folder = files("haversack.store.sqlite").joinpath("sql")

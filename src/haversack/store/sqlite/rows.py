@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -74,6 +75,12 @@ class _MessageRow(msgspec.Struct, omit_defaults=True, frozen=True):
     answers: str | None = None
 
 
+_PUT_MEMORY: tuple[Callable[[Memory, object], None], ...] = tuple(
+    getattr(Memory, column).__set__ for column in MEMORY_COLUMNS.split(", ")
+)
+"""Memory's slots in column order. Filling them directly takes a third off the reading of many rows, which is what a
+frozen value's constructor costs."""
+
 _encode = msgspec.json.Encoder().encode
 _names = msgspec.json.Decoder(tuple[str, ...]).decode
 _source = msgspec.json.Decoder(Source).decode
@@ -118,31 +125,36 @@ def memory_of(row: Row) -> Memory:
         access_count,
         accessed_at,
     ) = row
-    return Memory(
-        id=name,
-        kind=_KINDS[kind],
-        content=content,
-        created_at=when(created_at),
-        event_time=when(event_time),
-        speaker=speaker,
-        importance=importance,
-        confidence=confidence,
-        trust=_TRUSTS[trust],
-        entities=() if entities is None else _names(entities),
-        tags=() if tags is None else _names(tags),
-        metadata=_NO_METADATA if metadata is None else _metadata(metadata),
-        pinned=pinned == 1,
-        source=_NO_SOURCE if source is None else _source(source),
-        valid_from=None if valid_from is None else when(valid_from),
-        valid_to=None if valid_to is None else when(valid_to),
-        expires_at=None if expires_at is None else when(expires_at),
-        superseded_by=superseded_by,
-        stage=_STAGES[stage],
-        access_count=access_count,
-        accessed_at=None if accessed_at is None else when(accessed_at),
-        born=born,
-        changed=changed,
+    created = when(created_at)
+    values = (
+        name,
+        born,
+        changed,
+        _KINDS[kind],
+        _STAGES[stage],
+        content,
+        created,
+        created if event_time == created_at else when(event_time),
+        speaker,
+        importance,
+        confidence,
+        _TRUSTS[trust],
+        () if entities is None else _names(entities),
+        () if tags is None else _names(tags),
+        _NO_METADATA if metadata is None else _metadata(metadata),
+        pinned == 1,
+        _NO_SOURCE if source is None else _source(source),
+        None if valid_from is None else when(valid_from),
+        None if valid_to is None else when(valid_to),
+        None if expires_at is None else when(expires_at),
+        superseded_by,
+        access_count,
+        None if accessed_at is None else when(accessed_at),
     )
+    memory = object.__new__(Memory)
+    for put, value in zip(_PUT_MEMORY, values, strict=True):
+        put(memory, value)
+    return memory
 
 
 def row_of_memory(memory: Memory, born: int, changed: int) -> Row:

@@ -60,7 +60,7 @@ class SqliteStore:
             _prepare(self.path, busy_timeout, steps, state)
         self._connections = Connections(self.path, busy_timeout, mode=_mode(self.path, read_only=self.read_only))
         self.patience = 2.0
-        """Seconds that an erasing call waits for readers of old versions before it leaves the scrub to the next write."""
+        """Seconds that an erasing call waits for readers of old versions before it leaves the rest to the next write."""
         self._unscrubbed = False
         self._settle(steps[-1].number)
 
