@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from haversack.assemble import Outcome
+from haversack.budget import Budget
+from haversack.engine.haversack import Haversack
+from haversack.engine.namespace import Namespace
+from haversack.errors import BudgetError, InputError, NotFoundError, QueryError
+from haversack.store.memory import MemoryStore
+from haversack.tokens import counter_for
+
+
+def test_a_context_is_counted_whole_and_says_what_it_holds(ns: Namespace) -> None:
+    session = ns.session("s")
+    session.add("user", "Let's fly to Lisbon in May", name="Alice", at="2026-02-01")
+    session.add("assistant", "Booked for the third of May.", at="2026-02-01")
+    context = ns.context("When do we fly to Lisbon?", budget=60, model="cl100k_base")
+    assert "Alice: Let's fly to Lisbon in May\n" in context.text
+    assert context.tokens == context.ledger.total == counter_for("cl100k_base").count(context.text)
+    assert {row.verdict for row in context.verdicts} == {Outcome.KEPT}
+
+
+@pytest.mark.parametrize("budget", [0, Budget(tokens=0), Budget(ratio=0.1, window=9)])
+def test_nothing_fits_into_nothing(ns: Namespace, budget: Any) -> None:
+    ns.remember("Alice prefers metric units")
+    context = ns.context("which units", budget=budget)
+    assert (context.text, context.tokens) == ("", 0)
+    assert [row.verdict for row in context.verdicts] == [Outcome.DROPPED]
+
+
+@pytest.mark.parametrize("budget", [-1, 1.5, True, "100", float("nan")])
+def test_a_budget_is_a_whole_number(ns: Namespace, budget: Any) -> None:
+    with pytest.raises(InputError, match="budget"):
+        ns.context("units", budget=budget)
+
+
+def test_pinned_memories_are_carried_whatever_is_asked(ns: Namespace) -> None:
+    pinned = ns.remember("Never call before ten", pinned=True)
+    ns.remember("Alice prefers metric units")
+    context = ns.context("which units does Alice prefer", budget=40)
+    assert context.items[0] == pinned.id or pinned.id in context.items
+    with pytest.raises(BudgetError) as refused:
+        ns.context("which units", budget=3)
+    assert refused.value.ledger is not None
+
+
+def test_prices_of_a_new_encoding_are_kept_with_the_next_write(ns: Namespace, store: MemoryStore) -> None:
+    kept = ns.remember("Alice prefers metric units")
+    assert list(store.prices("alice", "o200k_base", [kept.id])) == [kept.id]
+    ns.context("units", model="cl100k_base", budget=50)
+    assert store.prices("alice", "cl100k_base", [kept.id]) == {}
+    ns.remember("something else")
+    assert store.prices("alice", "cl100k_base", [kept.id]) == {
+        kept.id: counter_for("cl100k_base").count("- Alice prefers metric units\n")
+    }
+
+
+def test_prices_that_no_write_took_along_are_kept_at_close(sack: Haversack, store: MemoryStore) -> None:
+    kept = sack.namespace("alice").remember("Alice prefers metric units")
+    sack.namespace("alice").context("units", model="cl100k_base", budget=50)
+    waiting = sack._core.prices.take("alice")
+    assert [(price.memory, price.encoding) for price in waiting] == [(kept.id, "cl100k_base")]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\t\n", "\u200b"])
+def test_a_blank_query_expresses_no_topic(ns: Namespace, query: str) -> None:
+    ns.remember("x")
+    for ask in (ns.recall, ns.context):
+        with pytest.raises(QueryError):
+            ask(query)
+
+
+@pytest.mark.parametrize("query", [None, 7, b"units"])
+def test_a_query_is_text(ns: Namespace, query: Any) -> None:
+    with pytest.raises(InputError, match="query must be a string"):
+        ns.recall(query)
+
+
+def test_as_many_hits_as_asked_and_there_are(ns: Namespace) -> None:
+    ns.remember_many([f"note {n} about tea" for n in range(3)])
+    assert [len(ns.recall("tea", top_k=k)) for k in (10, 3, 1, 0)] == [3, 3, 1, 0]
+    with pytest.raises(InputError, match="top_k"):
+        ns.recall("tea", top_k=-1)
+
+
+def test_other_namespaces_are_read_only_when_they_are_listed(sack: Haversack) -> None:
+    alice, bob = sack.namespace("alice"), sack.namespace("bob")
+    hers, his = alice.remember("tea at four"), bob.remember("tea at five")
+    assert [hit.id for hit in alice.recall("tea")] == [hers.id]
+    assert {(hit.namespace, hit.id) for hit in alice.recall("tea", namespaces=["bob"])} == {
+        ("alice", hers.id),
+        ("bob", his.id),
+    }
+    context = alice.context("tea", budget=50, namespaces=["bob"])
+    assert set(context.items) == {hers.id, his.id}
+    with pytest.raises(InputError, match="list of names"):
+        alice.recall("tea", namespaces="bob")
+
+
+def test_unknown_words_name_their_nearest(ns: Namespace) -> None:
+    for call, says in (
+        ({"layout": "flatt"}, "flat"),
+        ({"format": "markdwon"}, "markdown"),
+        ({"kinds": ["fakt"]}, "fact"),
+        ({"weights": "balance"}, "balanced"),
+        ({"sesion": "s"}, "session"),
+    ):
+        with pytest.raises(InputError, match=says):
+            ns.context("tea", **call)  # pyright: ignore[reportArgumentType]
+
+
+def test_each_section_gets_its_kinds_even_when_passages_outnumber_them(ns: Namespace) -> None:
+    ns.session("s").extend([{"role": "user", "content": f"tea number {n}"} for n in range(200)])
+    profile = ns.remember("Name: Alice", kind="profile")
+    decision = ns.remember("We drink tea at four", kind="decision")
+    context = ns.context("tea", budget=600, layout="sections")
+    assert {profile.id, decision.id} <= set(context.items)
+    assert any(section.name == "passages" and section.kept for section in context.sections)
+
+
+def test_why_follows_a_memory_to_where_it_left(ns: Namespace) -> None:
+    tea = ns.remember("tea at four o'clock in the kitchen")
+    long = ns.remember("tea " + "and a very long story about something else entirely " * 40)
+    hidden = ns.remember("tea is forgotten")
+    ns.forget(hidden.id)
+    unrelated = ns.remember("the moon is far")
+    said = {memory.id: ns.why("tea", memory.id, budget=30) for memory in (tea, long, hidden, unrelated)}
+    assert (said[tea.id].verdict, said[tea.id].rank) == (Outcome.KEPT, 1)
+    assert said[long.id].verdict in {Outcome.DROPPED, Outcome.SHORTENED}
+    assert (said[hidden.id].stage, said[hidden.id].reason) == ("filter", "deleted")
+    assert (said[unrelated.id].stage, said[unrelated.id].reason) == ("recall", "unrelated")
+    assert "rank 1 of" in str(said[tea.id])
+    with pytest.raises(NotFoundError):
+        ns.why("tea", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+
+def test_the_same_question_gives_the_same_bytes(engine: Callable[..., Haversack]) -> None:
+    def packed() -> str:
+        ns = engine(MemoryStore()).namespace("a")
+        ns.session("s").extend([{"role": "user", "content": f"tea number {n % 7}", "at": 1.7e9 + n} for n in range(60)])
+        return ns.context("which tea?", budget=200, now="2026-04-01").text
+
+    assert packed() == packed()
