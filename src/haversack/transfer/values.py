@@ -161,10 +161,12 @@ class _Scanner:
 def _parse(raw: bytes) -> tuple[Json] | str:
     """The value, in a tuple, or what is wrong with it."""
     try:
-        return (cast("Json", json.loads(raw.decode())),)
+        return (cast("Json", json.loads(raw.rstrip().decode())),)
     except UnicodeDecodeError as error:
         return f"is not UTF-8 at byte {error.start + 1} of it"
     except RecursionError:
         return "is nested too deeply"
-    except ValueError as error:
-        return f"is not JSON: {error}"
+    except json.JSONDecodeError as error:
+        return f"is not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
+    except ValueError as error:  # a number of thousands of digits
+        return f"is not JSON that can be read: {error}"
