@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import haversack
+from haversack.cli.app import EXIT_CODES, GROUPS
+
+from .conftest import Run
+
+
+def test_help_groups_every_command_and_lists_the_exit_codes(run: Run) -> None:
+    answer = run("--help")
+    assert answer.code == 0
+    for title, commands in GROUPS.items():
+        assert f"{title}:" in answer.out
+        for command in commands:
+            assert f"\n  {command} " in answer.out
+    for code, meaning in EXIT_CODES.items():
+        assert f"{code}  {meaning}" in answer.out
+
+
+@pytest.mark.parametrize("command", [name for group in GROUPS.values() for name in group])
+def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
+    answer = run(command, "--help")
+    assert answer.code == 0
+    assert "Example" in answer.out
+    assert f"  haversack {command}" in answer.out
+
+
+def test_a_wrong_command_names_the_nearest(run: Run) -> None:
+    answer = run("recal", "x")
+    assert (answer.code, answer.out) == (2, "")
+    assert "did you mean 'recall'?" in answer.err
+
+
+def test_remember_recall_context_why_and_stats_agree(run: Run) -> None:
+    kept = run("remember", "Alice prefers metric units", "--importance", "0.8", "--tag", "units", "--json").data[0]
+    hits = run("recall", "which units?", "--json").data
+    assert [(hit["memory"]["id"], hit["memory"]["tags"]) for hit in hits] == [(kept["id"], ["units"])]
+    context = run("context", "which units?", "--budget", "40", "--model", "cl100k_base", "--json").data
+    assert context["text"] == "- Alice prefers metric units\n"
+    assert context["tokens"] == context["ledger"]["total"] == 6
+    assert run("why", "which units?", kept["id"], "--json").data["verdict"] == "kept"
+    assert run("stats", "--json").data["namespaces"]["default"]["memories"] == {"fact": 1}
+
+
+def test_tables_and_bars_for_people(run: Run) -> None:
+    run("remember", "Alice prefers metric units")
+    assert "Alice prefers metric units" in run("recall", "units").out
+    explained = run("context", "units", "-b", "40", "--explain").out
+    assert "- Alice prefers metric units" in explained
+    assert "█" in explained
+    assert "1 kept" in explained
+    assert "1 fact" in run("stats").out
+    assert "no sessions yet" in run("sessions").err
+
+
+def test_lines_of_stdin_are_memories(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("tea at four\n\ncake at five\n"))
+    assert [memory["content"] for memory in run("remember", "-", "--json").data] == ["tea at four", "cake at five"]
+
+
+def test_forget_previews_until_told_to_act(run: Run) -> None:
+    kept = run("remember", "a slip of the tongue", "--json").data[0]["id"]
+    preview = run("forget", kept, "--hard")
+    assert (preview.code, "would forget for good: 1 memories" in preview.out) == (0, True)
+    assert "--execute" in preview.err
+    assert len(run("recall", "slip", "--json").data) == 1
+    refused = run("forget", kept, "--hard", "--execute")
+    assert (refused.code, "nothing was forgotten" in refused.err) == (1, True)
+    done = run("forget", kept, "--hard", "--execute", "--yes", "--json").data
+    assert (done["memories"], done["preview"]) == ([kept], False)
+    assert run("recall", "slip", "--json").data == []
+
+
+def test_a_soft_forget_is_undone_by_restore_memory(run: Run) -> None:
+    kept = run("remember", "tea at four", "--json").data[0]["id"]
+    assert run("forget", kept, "--execute").code == 0
+    assert run("recall", "tea", "--json").data == []
+    assert run("restore-memory", kept, "--json").data[0]["stage"] == "active"
+    assert len(run("recall", "tea", "--json").data) == 1
+
+
+def test_import_reports_bad_lines_and_export_gives_it_all_back(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_text('{"role": "user", "content": "tea at four"}\nnot json\n{"role": "assistant", "content": "noted"}\n')
+    answer = run("import", str(file))
+    assert answer.code == 1
+    assert "2 imported, 1 bad (openai)" in answer.out
+    assert "line 2" in answer.err
+    assert run("import", str(file), "--json").data["known"] == 2
+    assert run("export", "out.jsonl").code == 0
+    again = run("import", "out.jsonl", "--store", "copy.db", "--json").data
+    assert (again["turns"], again["memories"], again["bad"]) == (2, 2, 0)
+    assert run("export", "again.jsonl", "--store", "copy.db").code == 0
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+    strict = run("import", str(file), "--strict", "--store", "strict.db")
+    assert (strict.code, "line 2" in strict.err) == (2, True)
+
+
+def test_the_demo_answers_and_leaves_a_store_to_play_with(run: Run, tmp_path: Path) -> None:
+    answers = run("demo", "--json").data
+    assert len(answers) == 3
+    for answer in answers:
+        budgets = [(context["budget"], context["tokens"]) for context in answer["contexts"]]
+        assert [budget for budget, _ in budgets] == [120, 250, 500]
+        assert all(0 < tokens <= budget for budget, tokens in budgets)
+        assert set(answer["contexts"][-1]["carried"]) == set(answer["evidence"])
+    again = run("demo")
+    assert "(0 new)" in again.out
+    assert run("sessions", "-n", "mira", "--store", "haversack-demo.db", "--json").data[0]["turns"] > 0
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "says"),
+    [
+        (("recall", "x", "--store", "nope.db"), 3, "no store at nope.db"),
+        (("recall", ""), 2, "blank"),
+        (("context", "x", "--budget", "-1"), 2, "budget=-1"),
+        (("context", "x", "--layout", "flatt"), 2, "did you mean 'flat'"),
+        (("recall", "x", "--kind", "fakt"), 2, "did you mean 'fact'"),
+        (("recall", "x", "--where", "color"), 2, "FIELD=VALUE"),
+        (("recall", "x", "--since", "someday"), 2, "since='someday'"),
+        (("why", "x", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 3, "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        (("import", "nope.json"), 3, "no such file: nope.json"),
+        (("import", "x", "--format", "chatgtp"), 3, "no such file"),
+        (("recall", "x", "--config", "nope.yaml"), 3, "nope.yaml"),
+        (("remember", "  "), 2, "content must not be blank"),
+        (("remember", "x", "--namespace", " "), 2, "namespace must not be blank"),
+    ],
+)
+def test_errors_say_what_to_do_and_have_their_exit_code(run: Run, args: tuple[str, ...], code: int, says: str) -> None:
+    run("remember", "something")
+    answer = run(*args)
+    assert answer.code == code
+    assert says in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_a_file_that_is_no_store_is_left_alone(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.db"
+    file.write_text("just notes\n" * 100)
+    answer = run("remember", "x", "--store", "notes.db")
+    assert answer.code == 4
+    assert file.read_text() == "just notes\n" * 100
+
+
+def test_stored_text_is_shown_as_data(run: Run) -> None:
+    run("remember", "[bold red]loud[/] \x1b[31mred\x1b[0m tea")
+    shown = run("recall", "tea").out
+    assert "[bold red]loud[/]" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_filter_value_is_json_where_it_reads_as_json(run: Run) -> None:
+    with haversack.open("haversack.db") as sack:
+        ns = sack.namespace("default")
+        two = ns.remember("tea for two", metadata={"cups": 2, "colour": "green"}).id
+        text = ns.remember("tea in text", metadata={"cups": "2"}).id
+    for given, found in (("cups=2", [two]), ('cups="2"', [text]), ("colour=green", [two]), ("cups=3", [])):
+        hits = run("recall", "tea", "--where", given, "--json").data
+        assert [hit["memory"]["id"] for hit in hits] == found
+
+
+def test_the_program_starts_as_a_program_and_stops_at_a_closed_pipe(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("haversack")
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.startswith("haversack ")
+    piped = subprocess.run(
+        ["/bin/bash", "-c", f"{program} --help | head -n 1; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    assert piped.returncode in {0, 128 + signal.SIGPIPE}
+    assert "Traceback" not in piped.stderr
+
+
+def test_completion_is_offered(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("haversack")
+    env = {**os.environ, "_HAVERSACK_COMPLETE": "bash_source"}
+    done = subprocess.run([program], capture_output=True, text=True, check=False, cwd=tmp_path, env=env)
+    assert "_haversack_completion" in done.stdout
