@@ -1,1 +1,25 @@
-"""Windows, ledgers, shares and packing: what fits and what it costs. Pure."""
+"""Budgets, windows, ledgers, shares and the packer: whole numbers in, whole numbers out; no text, no clock."""
+
+from haversack.budget.allocate import Demand, allocate, check_weights
+from haversack.budget.amount import Budget, check_ratio, check_tokens
+from haversack.budget.ledger import Ledger, Line, Measure
+from haversack.budget.pack import Container, Packer, Packing, Piece, Shorter
+from haversack.budget.window import Window
+
+__all__ = [
+    "Budget",
+    "Container",
+    "Demand",
+    "Ledger",
+    "Line",
+    "Measure",
+    "Packer",
+    "Packing",
+    "Piece",
+    "Shorter",
+    "Window",
+    "allocate",
+    "check_ratio",
+    "check_tokens",
+    "check_weights",
+]

@@ -1,0 +1,32 @@
+"""What comes in: a memory with its score and its price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from haversack.model.memory import Memory
+
+__all__ = ["Candidate"]
+
+_NO_PARTS: Mapping[str, float] = MappingProxyType({})
+
+
+def _no_parts() -> Mapping[str, float]:
+    return _NO_PARTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A memory that may enter the context."""
+
+    memory: Memory
+    score: float
+    """How well it serves the query: 0..1, higher is better."""
+    parts: Mapping[str, float] = field(default_factory=_no_parts)
+    """What the score is made of."""
+    price: int | None = None
+    """Stored tokens of `line(memory)` under the counter's encoding; None: it is counted now."""
+    filtered: str | None = None
+    """Why it may not enter, where something above has decided so: the code becomes the verdict's reason."""

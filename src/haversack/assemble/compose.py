@@ -1,0 +1,399 @@
+"""`assemble`: from scored candidates to a packed context. Pure: counter and candidates come in, nothing is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from haversack.assemble.candidate import Candidate
+from haversack.assemble.context import Context, SectionReport
+from haversack.assemble.frame import FRAMES, Format, Frame, line
+from haversack.assemble.layout import Layout, Sharing, layout_named
+from haversack.assemble.order import Entry, entry_order
+from haversack.assemble.render import write
+from haversack.assemble.rendition import Short, query_words, shorter_forms
+from haversack.assemble.shelf import Shelf, place_items
+from haversack.assemble.verdict import Fate, Outcome, Reason, Rendition, Verdicts
+from haversack.budget import (
+    Budget,
+    Demand,
+    Ledger,
+    Line,
+    Measure,
+    Packer,
+    Packing,
+    allocate,
+    check_tokens,
+)
+from haversack.errors import BudgetError, InputError, nearest
+from haversack.model.memory import Kind
+from haversack.model.text import fingerprint_form
+from haversack.tokens.counter import Counter
+
+__all__ = ["LONG", "assemble", "format_named"]
+
+LONG = 256
+"""Tokens from which an item is shortened in its place when it does not fit, before others take the room."""
+_LEAST = 64
+"""Tokens that a form shortened on the spot must have; smaller ones only get the crumbs."""
+_TAIL = 24
+"""How many of the best omitted items are tried in a shorter form at the end."""
+_CRUMB = 6
+"""Free tokens below which not even a line is tried."""
+
+_FITS = Fate(Outcome.KEPT, Reason.FITS, "pack", Rendition.FULL)
+_PINNED = Fate(Outcome.KEPT, Reason.PINNED, "pack", Rendition.FULL)
+_MISSED = Fate(Outcome.DROPPED, Reason.NO_ROOM, "pack")
+_BLOCKED = {
+    "places": Fate(Outcome.DROPPED, Reason.SECTION_FULL, "pack"),
+    "room": Fate(Outcome.DROPPED, Reason.SECTION_MAXIMUM, "pack"),
+}
+_BULLETS = frozenset({Format.MARKDOWN, Format.PLAIN})
+
+
+def format_named(name: str | Format) -> Format:
+    """The format of this name; raises InputError that names the nearest one."""
+    try:
+        return Format(name)
+    except ValueError:
+        msg = f"format={name!r} is not known; {nearest(str(name), list(Format))}"
+        raise InputError(msg) from None
+
+
+def assemble(
+    candidates: Sequence[Candidate],
+    *,
+    budget: int | Budget,
+    counter: Counter,
+    layout: str | Layout = "flat",
+    format: str | Format = Format.MARKDOWN,  # noqa: A002 - the public word for it
+    query: str = "",
+    now: datetime | None = None,  # noqa: ARG001 - part of the contract: packing is a function of it, today a constant one
+    window: int | None = None,
+) -> Context:
+    """Pack the best context that fits the budget.
+
+    Every candidate gets a verdict. Raises BudgetError when the pinned ones alone do not fit, InputError for a budget,
+    layout, format or score that makes no sense. A budget of 0 gives an empty context, whatever is pinned.
+    """
+    tokens = budget.resolve(window) if isinstance(budget, Budget) else check_tokens(budget)
+    job = _Job(candidates, layout_named(layout), format_named(format), tokens, counter, query)
+    return job.run()
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What is known before packing."""
+
+    shelf: Shelf
+    prices: list[int]
+    entry: Entry
+    demands: list[Demand]
+
+
+class _Job:
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        layout: Layout,
+        form: Format,
+        budget: int,
+        counter: Counter,
+        query: str,
+    ) -> None:
+        self.candidates = candidates
+        self.layout = layout
+        self.format = form
+        self.frame: Frame = FRAMES[form]
+        self.budget = budget
+        self.counter = counter
+        self.query = query
+        self.fates: dict[int, Fate] = {}
+        self.lines: dict[int, str] = {}
+        self.value = 0.0
+        self._forms: dict[int, tuple[list[Short], list[str], list[int]]] = {}
+        self._wanted: frozenset[str] | None = None
+
+    def run(self) -> Context:
+        _check_scores(self.candidates)
+        shelf = place_items(self.candidates, self.layout, self.frame, self.counter, budget=self.budget)
+        live = self._sift(shelf)
+        plan = self._plan(shelf, live, self._prices(live))
+        packer = Packer(self.budget, shelf.containers, shelf.pieces(plan.prices, LONG))
+        shares = self._pack(packer, plan) if self.budget else {}
+        return self._finish(plan, packer.packing, shares)
+
+    def _pack(self, packer: Packer, plan: _Plan) -> dict[str, int]:
+        """Pins, then each section within its share, then whoever is still hungry, then crumbs; the planned shares."""
+        packing = packer.packing
+        order = plan.entry.order
+        pinned = [item for item in order if self.candidates[item].memory.pinned]
+        packer.take(pinned)
+        self._insist(pinned, packing, plan)
+        shares: dict[str, int] = {}
+        if plan.entry.within:
+            shares = self._share(packer, plan)
+        else:
+            self._fill(packer, order)
+        top = max((plan.entry.worth[item] for item in order), default=0.0)
+        for item, paid in packing.taken.items():
+            self.value += paid * (top if self.candidates[item].memory.pinned else plan.entry.worth[item])
+        if plan.entry.within:
+            self._fill(packer, order)
+        self._sweep(packer, order)
+        return shares
+
+    def _share(self, packer: Packer, plan: _Plan) -> dict[str, int]:
+        """Let each section fill the share that weights give it of what the pins and the wrapper leave."""
+        packing, containers = packer.packing, plan.shelf.containers
+        used = packing.used[1 : len(self.layout.sections) + 1]
+        wrapper = 0 if packing.opened[0] else containers[0].price
+        hungry = [replace(d, need=max(0, d.need - taken)) for d, taken in zip(plan.demands, used, strict=True)]
+        shares = allocate(max(0, packing.spare - wrapper), hungry)
+        rooms = [taken + shares[d.name] for d, taken in zip(plan.demands, used, strict=True)]
+        packer.confine({index + 1: room for index, room in enumerate(rooms)})
+        for items in plan.entry.within:
+            self._fill(packer, items)
+        packer.release()
+        return {d.name: room for d, room in zip(plan.demands, rooms, strict=True)}
+
+    def _fill(self, packer: Packer, order: Sequence[int]) -> None:
+        taken = packer.packing.taken
+        rest = [item for item in order if item not in taken] if taken else order
+        packer.take(rest, shorter=self._shorter_prices, least=_LEAST)
+
+    def _sift(self, shelf: Shelf) -> list[int]:
+        """The candidates that may enter; the others get their fate."""
+        live: list[int] = []
+        seen: set[str] = set()
+        for item, candidate in enumerate(self.candidates):
+            section = shelf.section[item]
+            if candidate.filtered is not None:
+                self.fates[item] = Fate(Outcome.FILTERED, candidate.filtered, "filter")
+            elif section < 0:
+                self.fates[item] = Fate(Outcome.DROPPED, Reason.NO_SECTION, "section")
+            elif self.layout.sections[section].weight == 0:
+                self.fates[item] = Fate(Outcome.DROPPED, Reason.SECTION_OFF, "section")
+            else:
+                live.append(item)
+                if candidate.memory.kind is not Kind.PASSAGE:
+                    seen.add("")
+        return self._distinct(live) if seen else live
+
+    def _distinct(self, live: Sequence[int]) -> list[int]:
+        """Without those whose words stand in a better candidate; passages are what was said and may repeat."""
+        best: dict[str, int] = {}
+        forms: dict[int, str] = {}
+        for item in live:
+            if self.candidates[item].memory.kind is not Kind.PASSAGE:
+                form = forms[item] = fingerprint_form(self.candidates[item].memory.content)
+                rival = best.get(form)
+                if rival is None or self._strength(item) > self._strength(rival):
+                    best[form] = item
+        doubles = {item for item, form in forms.items() if best[form] != item}
+        self.fates.update(dict.fromkeys(doubles, Fate(Outcome.DROPPED, Reason.DUPLICATE, "section")))
+        return [item for item in live if item not in doubles]
+
+    def _strength(self, item: int) -> tuple[bool, float, str]:
+        candidate = self.candidates[item]
+        return (candidate.memory.pinned, candidate.score, candidate.memory.id)
+
+    def _prices(self, live: Sequence[int]) -> list[int]:
+        """Tokens of every live candidate's full line; 0 for the others."""
+        prices = [0] * len(self.candidates)
+        unknown: list[int] = []
+        if self.format in _BULLETS:
+            for item in live:
+                price = self.candidates[item].price
+                if price is None:
+                    unknown.append(item)
+                else:
+                    prices[item] = price
+        else:
+            unknown = list(live)
+        texts = [self._full(item) for item in unknown]
+        for item, price in zip(unknown, self.counter.count_many(texts) if texts else (), strict=True):
+            prices[item] = price
+        return prices
+
+    def _full(self, item: int) -> str:
+        memory = self.candidates[item].memory
+        text = line(memory) if self.format in _BULLETS else self.frame.item(memory, memory.content)
+        self.lines[item] = text
+        return text
+
+    def _plan(self, shelf: Shelf, live: Sequence[int], prices: list[int]) -> _Plan:
+        sections = self.layout.sections
+        needs = [0] * len(sections)
+        if self.layout.sharing is Sharing.WEIGHT:
+            opened: set[int] = set()
+            for item in live:
+                needs[shelf.section[item]] += prices[item]
+                opened |= {shelf.of[item], shelf.section[item] + 1}
+            for container in opened:
+                place = container if container <= len(sections) else shelf.containers[container].parent
+                needs[place - 1] += shelf.containers[container].price
+        demands = [
+            Demand(name=s.name, weight=s.weight, need=need, minimum=s.minimum, maximum=s.maximum)
+            for s, need in zip(sections, needs, strict=True)
+        ]
+        entry = entry_order(self.candidates, live, layout=self.layout, section=shelf.section, prices=prices)
+        return _Plan(shelf, prices, entry, demands)
+
+    def _insist(self, pinned: Sequence[int], packing: Packing, plan: _Plan) -> None:
+        missing = [item for item in pinned if item not in packing.taken and item not in packing.blocked]
+        if not missing:
+            return
+        lines = tuple(
+            Line(name=f"pinned/{self.candidates[item].memory.id}", tokens=plan.prices[item], items=1) for item in pinned
+        )
+        ledger = Ledger(lines=lines, budget=self.budget)
+        msg = (
+            f"the {len(pinned)} pinned memories need {ledger.total} tokens and their headers, "
+            f"the budget is {self.budget}: raise it, or unpin some"
+        )
+        raise BudgetError(msg, ledger)
+
+    def _shorter_prices(self, item: int) -> list[int]:
+        return self._shorter(item)[2]
+
+    def _shorter(self, item: int) -> tuple[list[Short], list[str], list[int]]:
+        """The shorter forms of an item, as they would be written, with their prices; worked out once."""
+        if item not in self._forms:
+            if self._wanted is None:
+                self._wanted = query_words(self.query)
+            memory = self.candidates[item].memory
+            forms = shorter_forms(memory.content, memory.id, self._wanted)
+            texts = [self.frame.item(memory, form.words) for form in forms]
+            self._forms[item] = (forms, texts, self.counter.count_many(texts) if texts else [])
+        return self._forms[item]
+
+    def _sweep(self, packer: Packer, rest: Sequence[int]) -> None:
+        """Give the crumbs that are left to shorter forms of the best that was left out."""
+        tried = 0
+        for item in rest:
+            if packer.packing.spare < _CRUMB or tried >= _TAIL:
+                return
+            if item not in packer.packing.taken and item not in packer.packing.blocked:
+                tried += 1
+                packer.shorten(item, self._shorter_prices)
+
+    def _finish(self, plan: _Plan, packing: Packing, shares: Mapping[str, int]) -> Context:
+        for item in packing.taken:
+            number = packing.form.get(item)
+            if number is not None:
+                forms, texts, _ = self._forms[item]
+                self.lines[item] = texts[number]
+                short = Fate(Outcome.SHORTENED, Reason.SHORTENED_TO_FIT, "pack", forms[number].rendition)
+                self.fates[item] = short
+            else:
+                if item not in self.lines:
+                    self._full(item)
+                self.fates[item] = _PINNED if self.candidates[item].memory.pinned else _FITS
+        for item, why in packing.blocked.items():
+            self.fates[item] = _BLOCKED[why]
+        text, tokens, standing = self._fit(plan, packing)
+        reports = self._sections(plan, packing, shares)
+        return self._report(plan, packing, reports, text=text, tokens=tokens, standing=standing)
+
+    def _fit(self, plan: _Plan, packing: Packing) -> tuple[str, int, list[int]]:
+        """The text, counted afresh; where prices do not add up exactly, the last to enter leave until it fits."""
+        chosen = list(packing.taken)
+        while True:
+            parts, standing = write(self.candidates, plan.shelf, chosen, self.lines)
+            text = "".join(parts)
+            tokens = self.counter.count(text) if text else 0
+            excess = tokens - self.budget
+            if excess <= 0:
+                return text, tokens, standing
+            while chosen and excess > 0:
+                item = chosen.pop()
+                if self.candidates[item].memory.pinned:
+                    msg = f"the pinned memories alone count {tokens} tokens, the budget is {self.budget}"
+                    raise BudgetError(msg, Ledger(lines=(Line(name="pinned", tokens=tokens),), budget=self.budget))
+                excess -= packing.taken.pop(item)
+                self.fates[item] = Fate(Outcome.DROPPED, Reason.RECOUNT, "recount")
+
+    def _report(
+        self,
+        plan: _Plan,
+        packing: Packing,
+        reports: tuple[SectionReport, ...],
+        *,
+        text: str,
+        tokens: int,
+        standing: list[int],
+    ) -> Context:
+        names = [section.name for section in self.layout.sections]
+        measure = Measure(str(self.counter.kind))
+        lines = [
+            Line(name=report.name, tokens=report.tokens, items=report.kept, measure=measure)
+            for report in reports
+            if report.kept
+        ]
+        if difference := tokens - sum(entry.tokens for entry in lines):
+            lines.append(Line(name="framing", tokens=difference, measure=measure))
+        shown = dict(enumerate(plan.prices)) | packing.taken
+        chosen = set(packing.taken)
+        out = sorted(
+            (item for item in range(len(self.candidates)) if item not in chosen),
+            key=lambda item: -self.candidates[item].score,
+        )
+        verdicts = Verdicts(
+            self.candidates,
+            [*packing.taken, *out],
+            self.fates,
+            missed=_MISSED,
+            sections=[names[index] if index >= 0 else "" for index in plan.shelf.section],
+            tokens=[shown[item] for item in range(len(self.candidates))],
+        )
+        return Context(
+            text=text,
+            tokens=tokens,
+            budget=self.budget,
+            measure=measure,
+            layout=self.layout.name,
+            format=self.format,
+            sections=reports,
+            verdicts=verdicts,
+            ledger=Ledger(lines=tuple(lines), budget=self.budget),
+            value=self.value,
+            items=tuple(self.candidates[item].memory.id for item in standing),
+        )
+
+    def _sections(self, plan: _Plan, packing: Packing, shares: Mapping[str, int]) -> tuple[SectionReport, ...]:
+        count = len(self.layout.sections)
+        tokens, kept, short, seen = [0] * count, [0] * count, [0] * count, [0] * count
+        for index in plan.shelf.section:
+            if index >= 0:
+                seen[index] += 1
+        root = plan.shelf.containers[0].price if packing.taken else 0
+        for place, (item, paid) in enumerate(packing.taken.items()):
+            index = plan.shelf.section[item]
+            tokens[index] += paid - (root if place == 0 else 0)
+            kept[index] += 1
+            short[index] += item in packing.form
+        return tuple(
+            SectionReport(
+                name=section.name,
+                planned=shares.get(section.name, self.budget),
+                tokens=tokens[index],
+                candidates=seen[index],
+                kept=kept[index],
+                shortened=short[index],
+                dropped=seen[index] - kept[index],
+            )
+            for index, section in enumerate(self.layout.sections)
+        )
+
+
+def _check_scores(candidates: Sequence[Candidate]) -> None:
+    total = sum(candidate.score for candidate in candidates)
+    if math.isfinite(total):
+        return
+    for candidate in candidates:
+        if not math.isfinite(candidate.score):
+            msg = f"score={candidate.score!r} of memory {candidate.memory.id} is not a finite number"
+            raise InputError(msg)

@@ -1,0 +1,98 @@
+"""What comes out: the text with its count, sections, verdicts and ledger; it prints as a table and exports as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from haversack.assemble.frame import Format
+from haversack.assemble.verdict import Outcome, Verdict, Verdicts
+from haversack.budget import Ledger, Measure
+
+__all__ = ["Context", "SectionReport"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionReport:
+    """How one section fared."""
+
+    name: str
+    planned: int
+    """Its share of the budget; the whole budget where sections do not share by weight."""
+    tokens: int
+    """What stands in the context, headers included."""
+    candidates: int
+    kept: int
+    """Items in it, shortened ones included."""
+    shortened: int
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A packed context: `tokens` is a fresh count of `text` and never exceeds `budget`."""
+
+    text: str
+    tokens: int
+    budget: int
+    measure: Measure
+    """How far `tokens` can be trusted."""
+    layout: str
+    format: Format
+    sections: tuple[SectionReport, ...]
+    verdicts: Verdicts
+    ledger: Ledger
+    value: float
+    """What packing maximised: tokens weighted by worth. It never falls when the budget grows."""
+    items: tuple[str, ...]
+    """Ids of the memories in it, in the order in which they stand."""
+
+    @property
+    def kept(self) -> list[Verdict]:
+        """The rows of what stands in the text."""
+        return [row for row in self.verdicts if row.verdict in {Outcome.KEPT, Outcome.SHORTENED}]
+
+    def to_dict(self) -> dict[str, object]:
+        """Ready for JSON."""
+        return {
+            "text": self.text,
+            "tokens": self.tokens,
+            "budget": self.budget,
+            "count": str(self.measure),
+            "layout": self.layout,
+            "format": str(self.format),
+            "value": round(self.value, 6),
+            "sections": [
+                {
+                    "name": section.name,
+                    "planned": section.planned,
+                    "tokens": section.tokens,
+                    "candidates": section.candidates,
+                    "kept": section.kept,
+                    "shortened": section.shortened,
+                    "dropped": section.dropped,
+                }
+                for section in self.sections
+            ],
+            "verdicts": [_verdict_record(row) for row in self.verdicts],
+            "ledger": self.ledger.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        head = f"{self.tokens:,} of {self.budget:,} tokens ({self.measure}), {len(self.items)} memories"
+        return f"{head}\n{self.ledger}"
+
+
+def _verdict_record(row: Verdict) -> dict[str, object]:
+    return {
+        "memory_id": row.memory_id,
+        "kind": str(row.kind),
+        "section": row.section,
+        "verdict": str(row.verdict),
+        "reason": str(row.reason),
+        "stage": row.stage,
+        "tokens": row.tokens,
+        "score": row.score,
+        "parts": dict(row.parts),
+        "rendition": None if row.rendition is None else str(row.rendition),
+        "metadata": dict(row.metadata),
+    }

@@ -1,0 +1,192 @@
+"""How stored words are framed in each format, so that they stay data: no entry, header, fence or role can be forged.
+
+Every piece of text made here ends in a newline and begins with neither white space nor a slash, so that the tokens of
+the whole are the sum of the tokens of the pieces.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Protocol
+from xml.sax.saxutils import escape, quoteattr
+
+from haversack.model.memory import Kind, Memory
+
+__all__ = ["FRAMES", "Format", "Frame", "Heading", "date_words", "line", "one_line"]
+
+
+class Format(StrEnum):
+    """How the context is written."""
+
+    MARKDOWN = "markdown"
+    XML = "xml"
+    JSON = "json"
+    PLAIN = "plain"
+
+
+Heading = tuple[str, str]
+"""What opens a container and what closes it; either may be empty."""
+
+
+class Frame(Protocol):
+    """One format."""
+
+    def whole(self) -> Heading:
+        """Around everything."""
+        ...
+
+    def section(self, title: str) -> Heading:
+        """Around a section."""
+        ...
+
+    def group(self, noun: str, title: str) -> Heading:
+        """Around the items of one session or document: `noun` is `session` or `document`."""
+        ...
+
+    def item(self, memory: Memory, words: str) -> str:
+        """One entry: the memory in these words, which are its content or a shorter form of it."""
+        ...
+
+
+_MONTHS = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+_LINES = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]+")
+_SPACE = re.compile(r"\s+")
+_MARKER = re.compile(r"<(?=\s*/?\s*memor)", re.IGNORECASE)
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_LABEL_LIMIT = 80
+_CONTINUATION = "\n    "
+
+
+def date_words(moment: datetime) -> str:
+    """`8 May 2023`: the day in UTC, the same in every locale."""
+    day = moment.astimezone(UTC)
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, each run of white space one space."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def line(memory: Memory) -> str:
+    """The canonical full line of a memory, as Markdown and plain text show it; its token count is the stored price."""
+    return _bullet(memory, memory.content)
+
+
+def _bullet(memory: Memory, words: str) -> str:
+    speaker = _label(memory.speaker)
+    if not speaker:
+        lead = "- "
+    elif speaker[0].isalnum():
+        lead = f"{speaker}: "
+    else:
+        lead = f"- {speaker}: "
+    return f"{lead}{_indented(words)}\n"
+
+
+def _label(text: str) -> str:
+    return _guarded(one_line(text)[:_LABEL_LIMIT].strip()) if text else ""
+
+
+def _indented(words: str) -> str:
+    """Later lines stand four spaces in: there Markdown knows no header, no fence and no list of the outer level."""
+    words = _guarded(words.strip())
+    if words.isprintable():
+        return words
+    rows = [row.rstrip() for row in _LINES.split(words)]
+    return _CONTINUATION.join(filter(None, rows))
+
+
+def _guarded(text: str) -> str:
+    """Text that cannot open or close the `<memories>` wrapper that stands around it in a prompt."""
+    return _MARKER.sub("&lt;", text) if "<" in text else text
+
+
+class _Markdown:
+    def whole(self) -> Heading:
+        return ("", "")
+
+    def section(self, title: str) -> Heading:
+        return (f"# {_label(title)}\n", "")
+
+    def group(self, noun: str, title: str) -> Heading:  # noqa: ARG002 - the header shows which it is
+        return (f"## {_label(title)}\n", "")
+
+    def item(self, memory: Memory, words: str) -> str:
+        return _bullet(memory, words)
+
+
+class _Plain:
+    def whole(self) -> Heading:
+        return ("", "")
+
+    def section(self, title: str) -> Heading:
+        return (f"[[{_label(title)}]]\n", "")
+
+    def group(self, noun: str, title: str) -> Heading:  # noqa: ARG002
+        return (f"[{_label(title)}]\n", "")
+
+    def item(self, memory: Memory, words: str) -> str:
+        return _bullet(memory, words)
+
+
+class _Xml:
+    def whole(self) -> Heading:
+        return ("<memories>\n", "</memories>\n")
+
+    def section(self, title: str) -> Heading:
+        return (f"<section name={_attribute(title)}>\n", "</section>\n")
+
+    def group(self, noun: str, title: str) -> Heading:
+        name = "date" if noun == "session" else "title"
+        return (f"<{noun} {name}={_attribute(title)}>\n", f"</{noun}>\n")
+
+    def item(self, memory: Memory, words: str) -> str:
+        tag = "turn" if memory.kind is Kind.PASSAGE and memory.speaker else str(memory.kind)
+        by = f" by={_attribute(memory.speaker)}" if memory.speaker else ""
+        return f"<{tag}{by}>{escape(_printable(words.strip()))}</{tag}>\n"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_printable(one_line(text)[:_LABEL_LIMIT]))
+
+
+def _printable(text: str) -> str:
+    """Text without the characters that XML 1.0 forbids."""
+    return text if text.isprintable() else _UNPRINTABLE.sub("\ufffd", text)
+
+
+class _Json:
+    """One array, a row to a line; headers are rows. Rows lead with their comma, so that each has one fixed price."""
+
+    def whole(self) -> Heading:
+        return ('[{"memories":"quoted data"}\n', "]\n")
+
+    def section(self, title: str) -> Heading:
+        return (_row({"section": one_line(title)}), "")
+
+    def group(self, noun: str, title: str) -> Heading:
+        return (_row({noun: one_line(title)}), "")
+
+    def item(self, memory: Memory, words: str) -> str:
+        by = {"by": memory.speaker} if memory.speaker else {}
+        return _row(by | {str(memory.kind): words.strip()})
+
+
+def _row(fields: Mapping[str, str]) -> str:
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    if not text.isprintable():
+        text = _LINES.sub(lambda found: json.dumps(found.group())[1:-1], text)
+    return "," + text.replace("</", "<\\/") + "\n"
+
+
+FRAMES: Mapping[Format, Frame] = MappingProxyType(
+    {Format.MARKDOWN: _Markdown(), Format.XML: _Xml(), Format.JSON: _Json(), Format.PLAIN: _Plain()}
+)

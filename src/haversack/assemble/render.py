@@ -1,0 +1,56 @@
+"""Writing what was chosen: sections in their order, groups and items as they happened."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from haversack.assemble.candidate import Candidate
+from haversack.assemble.shelf import Shelf
+
+__all__ = ["Written", "write"]
+
+Written = tuple[list[str], list[int]]
+"""The pieces of text, and the items in the order in which they stand."""
+
+
+def write(candidates: Sequence[Candidate], shelf: Shelf, chosen: Iterable[int], lines: Mapping[int, str]) -> Written:
+    """The text of the chosen items; a container without an item is not written."""
+    inside: dict[int, list[int]] = defaultdict(list)
+    for item in chosen:
+        inside[shelf.of[item]].append(item)
+    holders: dict[int, list[int]] = defaultdict(list)
+    for container in inside:
+        _link(container, shelf, holders)
+    parts: list[str] = []
+    standing: list[int] = []
+
+    def walk(container: int) -> None:
+        opening, closing = shelf.headings[container]
+        if opening:
+            parts.append(opening)
+        for item in sorted(inside.get(container, ()), key=lambda item: _when(candidates[item])):
+            parts.append(lines[item])
+            standing.append(item)
+        for child in sorted(holders.get(container, ()), key=lambda child: (shelf.starts[child], child)):
+            walk(child)
+        if closing:
+            parts.append(closing)
+
+    if inside:
+        walk(0)
+    return parts, standing
+
+
+def _link(container: int, shelf: Shelf, holders: dict[int, list[int]]) -> None:
+    while (parent := shelf.containers[container].parent) >= 0:
+        if container in holders[parent]:
+            return
+        holders[parent].append(container)
+        container = parent
+
+
+def _when(candidate: Candidate) -> tuple[datetime, int, tuple[int, int], str]:
+    memory = candidate.memory
+    return (memory.event_time, memory.born, memory.source.part or (0, 0), memory.id)

@@ -1,0 +1,141 @@
+"""Shorter forms of an item: its best sentences or lines for the query, one line, a pointer. A fixed list per item.
+
+The list does not depend on the budget, which only chooses from it: that is what keeps packing monotone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from haversack.assemble.frame import one_line
+from haversack.assemble.verdict import Rendition
+
+__all__ = ["Short", "query_words", "shorter_forms"]
+
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])")
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CHUNK = 240
+_LINES_FROM = 3
+_LEVELS = (0.85, 0.7, 0.55, 0.4, 0.25, 0.12)
+_EXCERPT = 160
+_ONE_LINE = 80
+_POINTER = 24
+_STEM = 5
+_CUT = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A shorter form."""
+
+    rendition: Rendition
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    text: str
+    parent: int
+
+
+def query_words(text: str) -> frozenset[str]:
+    """What to match by: word beginnings, and pairs of characters in scripts without spaces."""
+    found: set[str] = set()
+    for word in _WORD.findall(text.casefold()):
+        if _UNSPACED.search(word):
+            found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+        else:
+            found.add(word[:_STEM])
+    return frozenset(found)
+
+
+def shorter_forms(content: str, memory_id: str, wanted: frozenset[str]) -> list[Short]:
+    """The forms from long to short, each really shorter than the content and than the one before."""
+    units, joint = _units(content)
+    ranked = _ranked(units, wanted)
+    texts = [(Rendition.SHORTENED, _joined(units, ranked[:count], joint)) for count in _counts(len(units))]
+    best = units[ranked[0]].text if ranked else content
+    texts += [
+        (Rendition.SHORTENED, _cut(best, _EXCERPT)),
+        (Rendition.LINE, _cut(one_line(content), _ONE_LINE)),
+        (Rendition.POINTER, f"[{memory_id}] {_cut(one_line(content), _POINTER)}"),
+    ]
+    forms: list[Short] = []
+    longest = len(content.strip())
+    for rendition, words in texts:
+        if words and len(words) < longest:
+            forms.append(Short(rendition, words))
+            longest = len(words)
+    return forms
+
+
+def _counts(units: int) -> list[int]:
+    return sorted({max(1, int(units * level)) for level in _LEVELS if units > 1}, reverse=True)
+
+
+def _units(content: str) -> tuple[list[_Unit], str]:
+    rows = [row.rstrip() for row in content.splitlines() if row.strip()]
+    if len(rows) >= _LINES_FROM:
+        return _nested(rows), "\n"
+    sentences = [part.strip() for row in rows for part in _SENTENCE.split(row) if part and part.strip()]
+    return [_Unit(piece, -1) for sentence in sentences for piece in _pieces(sentence)], " "
+
+
+def _nested(rows: Sequence[str]) -> list[_Unit]:
+    """Lines with the line that each is indented under."""
+    units: list[_Unit] = []
+    open_rows: list[tuple[int, int]] = []
+    for number, row in enumerate(rows):
+        depth = len(row) - len(row.lstrip())
+        while open_rows and open_rows[-1][0] >= depth:
+            open_rows.pop()
+        units.append(_Unit(row, open_rows[-1][1] if open_rows else -1))
+        open_rows.append((depth, number))
+    return units
+
+
+def _pieces(sentence: str) -> list[str]:
+    """A sentence in pieces of readable length: cut at white space where there is some."""
+    pieces: list[str] = []
+    start = 0
+    while len(sentence) - start > _CHUNK:
+        space = sentence.rfind(" ", start + 1, start + _CHUNK)
+        end = space if space > start else start + _CHUNK
+        pieces.append(sentence[start:end].strip())
+        start = end
+    pieces.append(sentence[start:].strip())
+    return [piece for piece in pieces if piece]
+
+
+def _ranked(units: Sequence[_Unit], wanted: frozenset[str]) -> list[int]:
+    """Best unit first: most of the query's words, then the earliest."""
+    weights = [len(wanted & query_words(unit.text)) for unit in units]
+    return sorted(range(len(units)), key=lambda number: (-weights[number], number))
+
+
+def _joined(units: Sequence[_Unit], chosen: Sequence[int], joint: str) -> str:
+    kept: set[int] = set()
+    for number in chosen:
+        while number >= 0 and number not in kept:
+            kept.add(number)
+            number = units[number].parent  # noqa: PLW2901 - climbing to the root
+    parts: list[str] = []
+    before = -1
+    for number in sorted(kept):
+        if number != before + 1:
+            parts.append(_CUT)
+        parts.append(units[number].text)
+        before = number
+    if before != len(units) - 1:
+        parts.append(_CUT)
+    return joint.join(parts)
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    space = text.rfind(" ", limit // 2, limit)
+    return text[: space if space > 0 else limit].rstrip() + _CUT

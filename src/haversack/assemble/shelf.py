@@ -1,0 +1,114 @@
+"""The containers of a context: root, sections and groups (a day of a session, a document), with their headers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from haversack.assemble.candidate import Candidate
+from haversack.assemble.frame import Frame, Heading, date_words
+from haversack.assemble.layout import Layout
+from haversack.budget import Container, Piece
+from haversack.model.memory import Kind, Memory
+from haversack.model.times import EPOCH
+from haversack.tokens.counter import Counter
+
+__all__ = ["Shelf", "place_items"]
+
+_ROOT = 0
+
+Start = tuple[datetime, int, str]
+_FIRST: Start = (EPOCH, 0, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where every item stands and what each container costs."""
+
+    containers: list[Container]
+    headings: list[Heading]
+    starts: list[Start]
+    """The first of each group, which decides the order of groups; the same for root and sections."""
+    of: list[int]
+    """The container of each candidate; -1 for those that no section takes."""
+    section: list[int]
+    """The section of each candidate; -1 likewise."""
+
+    def pieces(self, prices: Sequence[int], long_from: int) -> list[Piece]:
+        """One piece for each candidate."""
+        return [Piece(price, container, price >= long_from) for price, container in zip(prices, self.of, strict=True)]
+
+
+_Key = tuple[int, str, object]
+
+
+def place_items(
+    candidates: Sequence[Candidate], layout: Layout, frame: Frame, counter: Counter, *, budget: int
+) -> Shelf:
+    """Give every candidate its container; headers are counted in one batch."""
+    places = layout.section_of()
+    titled = [frame.section(section.title) if section.title else ("", "") for section in layout.sections]
+    headings: list[Heading] = [frame.whole(), *titled]
+    starts: list[Start] = [_FIRST] * len(headings)
+    parents = [-1, *[_ROOT] * len(titled)]
+    known: dict[_Key, int] = {}
+    of: list[int] = []
+    sections: list[int] = []
+    for candidate in candidates:
+        memory = candidate.memory
+        index = places.get(memory.kind, -1)
+        sections.append(index)
+        key = _group_key(index, memory) if index >= 0 else None
+        if key is None:
+            of.append(index + 1 if index >= 0 else -1)
+            continue
+        number = known.get(key)
+        if number is None:
+            number = known[key] = len(headings)
+            headings.append(_group_heading(frame, memory))
+            starts.append((memory.event_time, memory.born, memory.id))
+            parents.append(index + 1)
+        elif memory.event_time <= starts[number][0]:
+            starts[number] = min(starts[number], (memory.event_time, memory.born, memory.id))
+        of.append(number)
+    prices = _heading_prices(headings, counter)
+    containers = [
+        Container(price=price, parent=parent, room=_room(layout, number, budget), places=_places(layout, number))
+        for number, (price, parent) in enumerate(zip(prices, parents, strict=True))
+    ]
+    return Shelf(containers, headings, starts, of, sections)
+
+
+def _group_key(section: int, memory: Memory) -> _Key | None:
+    """What makes items stand under one header: the day of their session, or their document."""
+    if memory.kind is not Kind.PASSAGE:
+        return None
+    source = memory.source
+    if source.session is not None:
+        return (section, source.session, memory.event_time.date())
+    return None if source.document is None else (section, source.document, None)
+
+
+def _group_heading(frame: Frame, memory: Memory) -> Heading:
+    if memory.source.session is not None:
+        return frame.group("session", date_words(memory.event_time.astimezone(UTC)))
+    return frame.group("document", memory.source.document or "")
+
+
+def _heading_prices(headings: Sequence[Heading], counter: Counter) -> list[int]:
+    texts = sorted({part for heading in headings for part in heading if part})
+    counted = dict(zip(texts, counter.count_many(texts), strict=True)) if texts else {}
+    counted[""] = 0
+    return [counted[opening] + counted[closing] for opening, closing in headings]
+
+
+def _room(layout: Layout, number: int, budget: int) -> int | None:
+    if not 1 <= number <= len(layout.sections):
+        return None
+    maximum = layout.sections[number - 1].maximum
+    return None if maximum >= 1 else int(budget * maximum)
+
+
+def _places(layout: Layout, number: int) -> int | None:
+    return layout.sections[number - 1].max_items if 1 <= number <= len(layout.sections) else None
