@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +30,7 @@ def _bytes_of(folder: Path) -> bytes:
 
 def _slices(text: str) -> set[bytes]:
     data = text.encode()
-    return {data[start : start + 12] for start in range(0, len(data) - 11)}
+    return {data[start : start + 12] for start in range(len(data) - 11)}
 
 
 def _remains(folder: Path, texts: list[str]) -> int:
@@ -37,36 +40,36 @@ def _remains(folder: Path, texts: list[str]) -> int:
     return sum(len(pieces & _slices(text)) for text in texts)
 
 
-def _fill(store: SqliteStore, dice: random.Random, count: int, rounds: int) -> dict[int, list[str]]:
-    """Memories of many sizes, in shuffled order, each rewritten some times; all the words that each ever had."""
-    history: dict[int, list[str]] = {number: [] for number in range(count)}
-    for _ in range(rounds):
-        numbers = list(history)
-        dice.shuffle(numbers)
-        for start in range(0, count, 25):
-            batch = [
-                sample_memory(number, _words(dice, dice.choice((20, 90, 700, 9_000))))
-                for number in numbers[start : start + 25]
-            ]
-            for memory in batch:
-                history[int(memory.id)].append(memory.content)
-            store.apply("n", Batch(memories=tuple(batch)))
-    return history
+def _serial(numbers: Iterator[int], length: int) -> str:
+    """About so many characters of numbered words, so that each piece of it can be told from every other."""
+    return "".join(f"<w{next(numbers):09d}>" for _ in range(0, length, 12))
+
+
+def _found(data: bytes) -> set[bytes]:
+    return set(re.findall(rb"<w\d{9}>", data))
 
 
 def test_no_byte_of_any_version_outlives_an_erasure(tmp_path: Path) -> None:
-    dice = random.Random(7)
+    # Shuffled rewriting with other lengths makes SQLite split pages; split pages keep copies of what they gave away.
+    dice, numbers = random.Random(1), itertools.count()
     store = SqliteStore(tmp_path / "store.db")
-    history = _fill(store, dice, count=150, rounds=4)
-    gone = sorted(history)[::2]
-    texts = [text for number in gone for text in history[number]]
-    assert _remains(tmp_path, texts) > 1_000
-    store.apply("n", Batch(erase=Erasure(memories=tuple(sample_memory(number).id for number in gone))))
-    assert _remains(tmp_path, texts) == 0
-    kept = [history[number][-1] for number in sorted(history)[1::2]]
-    assert [m.content for m in sorted(store.changes("n").memories, key=lambda m: m.id)] == kept
+    order = list(range(2_000))
+    for _ in range(4):
+        dice.shuffle(order)
+        for start in range(0, len(order), 50):
+            part = order[start : start + 50]
+            lengths = dice.choices((20, 90, 300, 700, 9_000), (4, 4, 4, 4, 1), k=len(part))
+            memories = [
+                sample_memory(each, _serial(numbers, length)) for each, length in zip(part, lengths, strict=True)
+            ]
+            store.apply("n", Batch(memories=tuple(memories)))
+    assert len(_found(_bytes_of(tmp_path))) > 100_000
+    gone = tuple(sample_memory(number).id for number in range(0, 2_000, 2))
+    assert len(store.apply("n", Batch(erase=Erasure(memories=gone))).erased_memories) == 1_000
+    kept = "".join(memory.content for memory in store.changes("n").memories).encode()
+    assert _found(_bytes_of(tmp_path)) <= _found(kept)
     store.close()
-    assert _remains(tmp_path, texts) == 0
+    assert _found(_bytes_of(tmp_path)) <= _found(kept)
     assert not list(tmp_path.glob("*-wal"))
 
 
@@ -175,7 +178,7 @@ def test_erasing_while_others_read_and_write_loses_nothing(tmp_path: Path) -> No
             for number in range(100, 130):
                 store.apply("n", Batch(memories=(sample_memory(number),)))
                 store.changes("n")
-        except BaseException as failure:
+        except BaseException as failure:  # noqa: BLE001 - handed to the test's own thread
             failures.append(failure)
 
     worker = threading.Thread(target=work)

@@ -113,21 +113,23 @@ def migrate(path: Path, busy_timeout: float, migrations: Sequence[Migration]) ->
     connection = connect(path, busy_timeout, mode="rwc")
     try:
         _use_wal(connection, busy_timeout)
+        untouched = True
         for migration in migrations:
-            _step(connection, path, migration, newest=migrations[-1].number)
+            ran = _step(connection, path, migration, newest=migrations[-1].number, keep=untouched)
+            untouched = untouched and not ran
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the header alone tells the version
     finally:
         connection.close()
 
 
 def copy_into(connection: sqlite3.Connection, target: Path) -> None:
-    """A consistent copy in one step at a path that does not exist; it appears there whole or not at all."""
+    """A consistent copy in one step, in place of what is at the path; it appears there whole or not at all."""
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
         connection.execute("VACUUM INTO ?", (str(partial),))
         with partial.open("rb") as file:
             os.fsync(file.fileno())
-        partial.rename(target)
+        partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -138,29 +140,29 @@ def snapshots_of(path: Path) -> list[Path]:
     return sorted(each for each in path.parent.iterdir() if each.name.startswith(prefix))
 
 
-def _step(connection: sqlite3.Connection, path: Path, migration: Migration, *, newest: int) -> None:
+def _step(connection: sqlite3.Connection, path: Path, migration: Migration, *, newest: int, keep: bool) -> bool:
+    """Run one migration unless it is behind us; whether it ran. With `keep`, what was there before is copied aside."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         _look(connection, path, newest)
         found = _number(connection, "PRAGMA user_version")
-        if found < migration.number:
-            if found > 0:
-                _keep_copy(path, found)
+        ahead = found < migration.number
+        if ahead and keep and found > 0:
+            _keep_copy(path, migration.number)
+        if ahead:
             _run(connection, migration)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+    return ahead
 
 
 def _keep_copy(path: Path, version: int) -> None:
-    target = path.with_name(f"{path.name}.before-v{version + 1}")
-    if target.exists():
-        return  # an earlier attempt was interrupted behind the copy; nothing was written since that it lacks
     reader = connect(path, 1.0, mode="rw")
     try:
-        copy_into(reader, target)
+        copy_into(reader, path.with_name(f"{path.name}.before-v{version}"))
     finally:
         reader.close()
 

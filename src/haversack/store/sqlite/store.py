@@ -60,7 +60,7 @@ class SqliteStore:
             _prepare(self.path, busy_timeout, steps, state)
         self._connections = Connections(self.path, busy_timeout, mode=_mode(self.path, read_only=self.read_only))
         self.patience = 2.0
-        """Seconds that an erasing call waits for readers of old versions before it leaves the rest to the next write."""
+        """Seconds that an erasing call waits for readers of old versions; then the next write goes on with it."""
         self._unscrubbed = False
         self._settle(steps[-1].number)
 
@@ -256,7 +256,8 @@ class SqliteStore:
 
 def _writable(path: Path) -> bool:
     """Whether this process may write the file, or make it, and the log beside it."""
-    return os.access(path.absolute().parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+    folder = path.absolute().parent
+    return not folder.exists() or (os.access(folder, os.W_OK) and (not path.exists() or os.access(path, os.W_OK)))
 
 
 def _refuse_unready(path: Path, state: State) -> None:
