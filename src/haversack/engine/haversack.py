@@ -6,7 +6,10 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from haversack.engine.auditing import Audit
 from haversack.engine.core import Core
+from haversack.engine.jobs import JobBoard
+from haversack.engine.keys import Keyring
 from haversack.engine.namespace import Namespace
 from haversack.errors import StoreError
 from haversack.model.text import label
@@ -21,6 +24,12 @@ class Haversack:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._closed = False
+        self.keys = Keyring(core)
+        """Who may do what, where doors ask for a key."""
+        self.audit = Audit(core)
+        """Who did what to which memory when."""
+        self.jobs = JobBoard(core)
+        """Long work that outlives the call that asked for it."""
 
     def __enter__(self) -> Self:
         return self
@@ -43,6 +52,10 @@ class Haversack:
         if self._closed:
             return
         self._closed = True
+        self.jobs.close()
+        with suppress(StoreError):
+            self.keys.flush()
+            self.audit.flush()
         self._keep_prices()
         self._core.recall.close()
         self._core.store.close()

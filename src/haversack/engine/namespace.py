@@ -7,11 +7,12 @@ from typing import TypedDict, Unpack, cast
 
 from haversack.assemble import Context, Format, Layout, layout_named
 from haversack.budget import Budget, check_tokens
-from haversack.engine import forgetting, packing, reading, remembering
+from haversack.engine import editing, feedback, forgetting, listing, packing, reading, receipts, remembering, tidying
 from haversack.engine.core import Core
 from haversack.engine.draft import Conditions, Details, read_choice, read_filter
 from haversack.engine.exporting import take_out
 from haversack.engine.forgetting import Aim, Forgotten
+from haversack.engine.guarding import read_suspicions
 from haversack.engine.importing import Imported, bring_in
 from haversack.engine.packing import Packing
 from haversack.engine.reading import Hit, Request
@@ -53,6 +54,8 @@ class Shape(Question, total=False):
     layout: str | Layout | None
     format: str | None
     """`markdown`, `xml`, `json` or `plain`."""
+    hold_back: Iterable[str]
+    """Memories that look like `instructions` to a model or like `secrets` stay out, with a verdict that says so."""
 
 
 class Namespace:
@@ -136,6 +139,52 @@ class Namespace:
         ids = [memory_id] if isinstance(memory_id, str) else list(memory_id)
         return forgetting.restore(self._core, self.name, ids)
 
+    def edit(self, memory_id: str, *, expected: int | None = None, **changes: object) -> Memory:
+        """Change fields of a memory (the keywords of `remember`, and `content`); the earlier wording is kept.
+
+        With `expected`, only if the memory is still at that change number. Raises ConflictError when somebody else
+        was quicker.
+        """
+        return editing.edit(self._core, self.name, memory_id, changes, expected=expected)
+
+    def earlier(self, memory_id: str) -> list[editing.Earlier]:
+        """What a memory was before its edits, oldest first."""
+        return editing.earlier(self._core, self.name, memory_id)
+
+    def vote(self, memory_id: str, signal: str) -> feedback.Vote:
+        """Say `up`, `down` or `flag` of a memory: its importance moves a little, and the vote is kept."""
+        return feedback.vote(self._core, self.name, memory_id, signal)
+
+    def votes(self, memory_id: str) -> list[feedback.Vote]:
+        """The votes on a memory, oldest first."""
+        return feedback.votes(self._core, self.name, memory_id)
+
+    def page(self, *, after: int = 0, limit: int = 100, **conditions: Unpack[Conditions]) -> listing.Page:
+        """Memories in the order of their last change, page by page; `after` is the `next` of the page before."""
+        return listing.page(
+            self._core, self.name, read_filter(conditions), self._core.clock(), after=after, limit=limit
+        )
+
+    def wake_up(self, *, top: int = 20, least: float = 0.0) -> tuple[list[Memory], int]:
+        """The memories to begin a conversation with, by importance and age, and how many there are to choose from."""
+        return listing.wake_up(self._core, self.name, self._core.clock(), top=top, least=least)
+
+    def fold(self, *, threshold: float = 0.9, preview: bool = True) -> list[tidying.Duplicates]:
+        """Fold near duplicates into the best of them; a preview unless told otherwise. `unfold` undoes it."""
+        return tidying.fold(self._core, self.name, threshold=threshold, preview=preview)
+
+    def merge(self, memory_ids: Iterable[str], *, preview: bool = False) -> Memory:
+        """One memory with the words of all of these, which takes their place; `unfold` brings one back."""
+        return tidying.merge(self._core, self.name, tuple(memory_ids), preview=preview)
+
+    def unfold(self, memory_id: str) -> Memory:
+        """Undo a fold or a merge for one memory."""
+        return tidying.unfold(self._core, self.name, memory_id)
+
+    def once(self, key: str, request: bytes, act: Callable[[], receipts.Receipt]) -> receipts.Once:
+        """Carry out `act` unless it was done under this key before; then its receipt comes again."""
+        return receipts.once(self._core, self.name, key, request, act)
+
     def bring_in(
         self,
         found: Iterable[Entry | Problem],
@@ -172,12 +221,14 @@ class Namespace:
         question = dict(shape)
         layout, form = question.pop("layout", None), question.pop("format", None)
         model, budget = question.pop("model", None), question.pop("budget", None)
+        suspicions = read_suspicions(cast("Iterable[str]", question.pop("hold_back", ())))
         counter = self._core.counter(cast("str | None", model) or settings.model)
         wanted = Packing(
             layout=layout_named(cast("str | Layout | None", layout) or settings.layout),
             format=read_choice(Format, cast("str | None", form) or settings.format, "format"),
             budget=_tokens(settings.budget if budget is None else budget),
             counter=counter,
+            hold_back=suspicions,
         )
         return self._request(query, cast("Question", question)), wanted
 

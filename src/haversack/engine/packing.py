@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from haversack import recall
 from haversack.assemble import Candidate, Context, Format, Layout, assemble
 from haversack.engine.core import Core
+from haversack.engine.guarding import Suspicion, hold_back
 from haversack.engine.reading import Hit, Request, fetch
 from haversack.model.memory import Kind
 from haversack.model.query import Filter
@@ -31,13 +32,15 @@ class Packing:
     format: Format
     budget: int
     counter: Counter
+    hold_back: frozenset[Suspicion] = frozenset()
+    """What a memory may not look like."""
 
 
 def pack(core: Core, request: Request, packing: Packing) -> Context:
     """The best context for the request within the budget."""
     hits = gather(core, request, packing.layout, packing.budget)
     return assemble(
-        candidates(core, hits, packing.counter),
+        hold_back(candidates(core, hits, packing.counter), packing.hold_back),
         layout=packing.layout,
         format=packing.format,
         budget=packing.budget,

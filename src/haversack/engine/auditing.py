@@ -1,0 +1,96 @@
+"""The audit: who did what to which memory when. It holds ids, never words; entries are added and never altered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from threading import Lock
+
+import msgspec
+
+from haversack.engine.core import Core
+from haversack.model.identity import ENTROPY_BYTES, make_id
+from haversack.store.port import SYSTEM, Batch, Written
+
+__all__ = ["Audit", "Deed"]
+
+_COLLECTION = "audit"
+_PAGE = 500
+_MOST_NAMED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """One entry."""
+
+    id: str = ""
+    """Sorts by time; assigned when it is noted."""
+    at: datetime | None = None
+    who: str
+    """A key's id, or the name of the door where nobody has to show one."""
+    did: str
+    """The verb: `remember`, `recall`, `forget`, …"""
+    namespace: str | None = None
+    memories: tuple[str, ...] = ()
+    session: str | None = None
+    count: int = 0
+    """How many memories or turns it was about; `memories` names the first hundred."""
+    request: str | None = None
+    """The request's id, as it stands in logs and traces."""
+
+
+class Audit:
+    """The audit of one store. Entries gather in memory until `flush`; `now=True` writes at once."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._waiting: list[Deed] = []
+        self._lock = Lock()
+
+    def note(self, deed: Deed, *, now: bool = False) -> None:
+        """Add an entry."""
+        at = self._core.clock()
+        named = replace(
+            deed,
+            id=make_id(at, self._core.entropy(ENTROPY_BYTES)),
+            at=at,
+            memories=deed.memories[:_MOST_NAMED],
+            count=deed.count or len(deed.memories),
+        )
+        with self._lock:
+            self._waiting.append(named)
+        if now:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        if waiting:
+            records = tuple(
+                Written(collection=_COLLECTION, key=deed.id, value=msgspec.json.encode(deed), expected=0)
+                for deed in waiting
+            )
+            self._core.store.apply(SYSTEM, Batch(records=records))
+
+    def read(
+        self,
+        *,
+        after: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        namespace: str | None = None,
+        did: str | None = None,
+    ) -> Iterator[Deed]:
+        """Entries behind the id `after`, oldest first, that meet every condition given."""
+        self.flush()
+        place = max(after, make_id(since - timedelta(milliseconds=1), b"\xff" * ENTROPY_BYTES) if since else "")
+        while page := self._core.store.records(SYSTEM, _COLLECTION, after=place, limit=_PAGE):
+            for record in page:
+                deed = msgspec.json.decode(record.value, type=Deed)
+                if until is not None and deed.at is not None and deed.at >= until:
+                    return
+                if namespace in (None, deed.namespace) and did in (None, deed.did):
+                    yield deed
+            place = page[-1].key

@@ -1,0 +1,208 @@
+"""Long work outside the call that asked for it: one row per job, progress to watch, cancelling that is honoured.
+
+A job is a record of the namespace that spans namespaces, so any process sees it. Work runs in a few threads of the
+process that took it; what was running when that process died is shown as interrupted, and may be asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from threading import Event, Lock
+from typing import Any
+
+import msgspec
+
+from haversack.engine.core import Core
+from haversack.errors import BusyError, HaversackError, NotFoundError
+from haversack.store.port import SYSTEM, Batch, Written
+
+__all__ = ["Cancelled", "Job", "JobBoard", "JobState", "Progress", "Work"]
+
+_COLLECTION = "job"
+_SILENCE = timedelta(minutes=2)
+"""A running job that said nothing for this long has lost its process."""
+_EVERY = timedelta(seconds=1)
+"""How often progress is written at most."""
+
+
+class JobState(StrEnum):
+    """Where a job stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will change any more."""
+        return self not in {JobState.WAITING, JobState.RUNNING}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One job as it stands."""
+
+    id: str
+    kind: str
+    namespace: str
+    state: JobState
+    asked_by: str
+    created_at: datetime
+    changed_at: datetime
+    done: int = 0
+    """Units of work done so far: bytes of an import, memories of a re-embedding."""
+    total: int | None = None
+    message: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Counts and ids once it is done; no words of memories."""
+
+
+class Cancelled(HaversackError):  # noqa: N818 - named for what happened
+    """Somebody cancelled the job; raised inside it by the next report of progress."""
+
+
+class Progress:
+    """How work reports where it stands; each report is also where it stops when it was cancelled."""
+
+    def __init__(self, board: JobBoard, job: Job, stop: Event) -> None:
+        self._board = board
+        self._job = job
+        self._stop = stop
+
+    def __call__(self, done: int, total: int | None = None, message: str = "") -> None:
+        """So much is done."""
+        if self._stop.is_set():
+            raise Cancelled("cancelled")
+        self._job = self._board.report(self._job, done=done, total=total, message=message)
+
+
+Work = Callable[[Progress], Mapping[str, Any]]
+"""What a job does; it returns counts and ids for the job's `result`."""
+
+
+class JobBoard:
+    """The jobs of one store, and the threads that do them."""
+
+    def __init__(self, core: Core, *, threads: int = 1, most_waiting: int = 20) -> None:
+        self._core = core
+        self._threads = threads
+        self._most_waiting = most_waiting
+        self._pool: ThreadPoolExecutor | None = None
+        self._stops: dict[str, Event] = {}
+        self._futures: dict[str, Future[None]] = {}
+        self._lock = Lock()
+
+    def start(self, kind: str, namespace: str, work: Work, *, asked_by: str) -> Job:
+        """Put work on the board; BusyError when too much is waiting already."""
+        now = self._core.clock()
+        job = Job(
+            id=next(self._core.new_ids(now)),
+            kind=kind,
+            namespace=namespace,
+            state=JobState.WAITING,
+            asked_by=asked_by,
+            created_at=now,
+            changed_at=now,
+        )
+        with self._lock:
+            if len(self._futures) >= self._most_waiting:
+                raise BusyError(f"{len(self._futures)} jobs are waiting already: try again when one is done")
+            pool = self._pool = self._pool or ThreadPoolExecutor(self._threads, thread_name_prefix="haversack-job")
+            self._put(job)
+            stop = self._stops[job.id] = Event()
+            self._futures[job.id] = pool.submit(self._run, job, work, stop)
+        return job
+
+    def get(self, job_id: str) -> Job:
+        """One job; raises NotFoundError."""
+        record = self._core.store.record(SYSTEM, _COLLECTION, job_id) if job_id else None
+        if record is None:
+            raise NotFoundError(f"no job {job_id!r}")
+        return self._seen(msgspec.json.decode(record.value, type=Job))
+
+    def all(self, *, limit: int = 1_000) -> list[Job]:
+        """The jobs, oldest first."""
+        records = self._core.store.records(SYSTEM, _COLLECTION, limit=limit)
+        return [self._seen(msgspec.json.decode(record.value, type=Job)) for record in records]
+
+    def cancel(self, job_id: str) -> Job:
+        """Ask a job to stop at its next report; one that is over stays as it is."""
+        job = self.get(job_id)
+        with self._lock:
+            stop, future = self._stops.get(job_id), self._futures.get(job_id)
+        if stop is not None:
+            stop.set()
+        if future is not None and future.cancel():
+            self._leave(job_id)
+            return self._put(self._now(job, state=JobState.CANCELLED, message="cancelled before it began"))
+        return job
+
+    def wait(self, job_id: str, timeout: float | None = None) -> Job:
+        """The job once it is over, if this process runs it."""
+        with self._lock:
+            future = self._futures.get(job_id)
+        if future is not None:
+            future.result(timeout)
+        return self.get(job_id)
+
+    def report(self, job: Job, *, done: int, total: int | None, message: str) -> Job:
+        """Keep how far a job is; written at most once a second."""
+        newer = self._now(job, state=JobState.RUNNING, done=done, total=total, message=message)
+        if job.state is JobState.RUNNING and newer.changed_at - job.changed_at < _EVERY:
+            return replace(newer, changed_at=job.changed_at)
+        return self._put(newer)
+
+    def close(self) -> None:
+        """Stop what runs at its next report, and wait for it."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+            for stop in self._stops.values():
+                stop.set()
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _run(self, job: Job, work: Work, stop: Event) -> None:
+        running = self._put(self._now(job, state=JobState.RUNNING))
+        try:
+            result = work(Progress(self, running, stop))
+        except Cancelled:
+            self._end(job, JobState.CANCELLED, "cancelled; what was done so far is kept", {})
+        except HaversackError as error:
+            self._end(job, JobState.FAILED, str(error), {})
+        except Exception as error:
+            self._end(job, JobState.FAILED, f"{type(error).__name__}: see the log", {})
+            raise
+        else:
+            self._end(job, JobState.DONE, "", result)
+
+    def _end(self, job: Job, state: JobState, message: str, result: Mapping[str, Any]) -> None:
+        last = self.get(job.id)
+        self._put(self._now(last, state=state, message=message, result=result))
+        self._leave(job.id)
+
+    def _leave(self, job_id: str) -> None:
+        with self._lock:
+            self._stops.pop(job_id, None)
+            self._futures.pop(job_id, None)
+
+    def _seen(self, job: Job) -> Job:
+        """A job whose process is gone is shown as interrupted."""
+        silent = self._core.clock() - job.changed_at > _SILENCE
+        if job.state.is_over or job.id in self._futures or not silent:
+            return job
+        return replace(job, state=JobState.INTERRUPTED, message="its process ended; ask for it again")
+
+    def _now(self, job: Job, **changes: Any) -> Job:
+        return replace(job, changed_at=self._core.clock(), **changes)
+
+    def _put(self, job: Job) -> Job:
+        record = Written(collection=_COLLECTION, key=job.id, value=msgspec.json.encode(job))
+        self._core.store.apply(SYSTEM, Batch(records=(record,)))
+        return job

@@ -1,0 +1,70 @@
+"""Memories without a question: page by page, and those to begin a conversation with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from haversack.engine.core import Core
+from haversack.engine.forgetting import every_memory
+from haversack.errors import InputError
+from haversack.model.memory import Memory
+from haversack.model.query import Filter
+from haversack.model.times import hours_between
+
+__all__ = ["Page", "live", "page", "wake_up"]
+
+_MOST = 1_000
+_CHUNK = 1_000
+_HALF_LIFE = 14 * 24.0
+"""Hours in which a memory's claim to be told at the start of a conversation halves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Some memories, in the order of their last change."""
+
+    memories: tuple[Memory, ...]
+    next: int | None
+    """Ask for what came after this; None when this is the last page. What changes meanwhile comes again, at the end:
+    nothing is missed."""
+
+
+def page(core: Core, namespace: str, chosen: Filter, now: datetime, *, after: int, limit: int) -> Page:
+    """Up to `limit` memories that pass the filter, behind change number `after`."""
+    if not 1 <= limit <= _MOST:
+        raise InputError(f"limit={limit} must be from 1 to {_MOST}")
+    if after < 0:
+        raise InputError(f"after={after} must be 0 or more")
+    found: list[Memory] = []
+    while True:
+        changes = core.store.changes(namespace, since=after, limit=_CHUNK)
+        for memory in changes.memories:
+            if chosen.reason_against(memory, now) is None:
+                found.append(memory)
+            if len(found) == limit:
+                more = changes.more or memory is not changes.memories[-1]
+                return Page(memories=tuple(found), next=memory.changed if more else None)
+        after = changes.upto
+        if not changes.more:
+            return Page(memories=tuple(found), next=None)
+
+
+def live(core: Core, namespace: str, chosen: Filter, now: datetime) -> Iterator[Memory]:
+    """All memories that pass the filter, in no order."""
+    return (memory for memory in every_memory(core, namespace) if chosen.reason_against(memory, now) is None)
+
+
+def wake_up(core: Core, namespace: str, now: datetime, *, top: int, least: float = 0.0) -> tuple[list[Memory], int]:
+    """The memories to begin with, and how many there are to choose from.
+
+    Ranked by importance, halved for every fourteen days since they were said.
+    """
+    known = [memory for memory in live(core, namespace, Filter(), now) if memory.importance >= least]
+    known.sort(key=lambda memory: (-_claim(memory, now), memory.id))
+    return known[:top], len(known)
+
+
+def _claim(memory: Memory, now: datetime) -> float:
+    return memory.importance * 0.5 ** (hours_between(memory.event_time, now) / _HALF_LIFE)

@@ -1,0 +1,136 @@
+"""Merging what says the same: near duplicates fold into one, chosen memories into a new one.
+
+Whatever is folded away is kept, linked to what took its place, dated, and can be unfolded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from haversack.engine.core import Core
+from haversack.engine.draft import read_unit
+from haversack.engine.listing import live
+from haversack.engine.writing import Entry, write
+from haversack.errors import InputError, NotFoundError
+from haversack.model.memory import Kind, Memory, Source, Stage, Trust
+from haversack.model.query import Filter
+from haversack.model.text import fingerprint_form
+from haversack.store.port import Batch
+
+__all__ = ["Duplicates", "fold", "merge", "unfold"]
+
+_RARE = 3
+"""Two texts are compared when they share one of their three rarest words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicates:
+    """Memories that say the same, the one that stays first."""
+
+    survivor: str
+    folded: tuple[str, ...]
+
+
+def fold(core: Core, namespace: str, *, threshold: float = 0.9, preview: bool = True) -> list[Duplicates]:
+    """Fold near duplicates of one kind into the most trusted, most important, oldest of them.
+
+    Two memories are near duplicates when the share of words that they have in common (Jaccard) reaches `threshold`.
+    Passages are what was said, so they are left alone, and so are pinned memories.
+    """
+    least = read_unit(threshold, "threshold")
+    now = core.clock()
+    known = [memory for memory in live(core, namespace, Filter(), now) if _foldable(memory)]
+    groups = [group for group in _groups(known, least) if len(group) > 1]
+    found = [Duplicates(survivor=group[0].id, folded=tuple(one.id for one in group[1:])) for group in groups]
+    if not preview and found:
+        away = [_retired(one, group[0]) for group in groups for one in group[1:]]
+        core.store.apply(namespace, Batch(memories=tuple(away)))
+    return found
+
+
+def merge(core: Core, namespace: str, ids: Sequence[str], *, preview: bool = False) -> Memory:
+    """A new memory with the words of all of these, in the order of their time, which takes their place.
+
+    With `preview` it is only shown.
+    """
+    wanted = list(dict.fromkeys(ids))
+    if len(wanted) < 2:  # noqa: PLR2004 - one alone is merged already
+        raise InputError("merging takes at least two memories")
+    parts = sorted(core.store.memories(namespace, wanted), key=lambda one: (one.event_time, one.born))
+    if missing := set(wanted) - {one.id for one in parts}:
+        raise NotFoundError(f"no such memory in this namespace: {', '.join(sorted(missing)[:5])}")
+    if any(one.superseded_by or one.stage is Stage.DELETED for one in parts):
+        raise InputError("a memory that was replaced or forgotten cannot be merged: restore it first")
+    whole = _merged(core, parts)
+    if not preview:
+        write(core, namespace, Entry(memories=(whole, *(_retired(one, whole) for one in parts))))
+    return whole
+
+
+def unfold(core: Core, namespace: str, memory_id: str) -> Memory:
+    """Undo a fold or a merge for one memory: it stands for itself again."""
+    found = core.store.memories(namespace, [memory_id])
+    if not found or found[0].superseded_by is None:
+        raise NotFoundError(f"no folded memory {memory_id!r} in namespace {namespace!r}")
+    core.store.apply(namespace, Batch(memories=(replace(found[0], superseded_by=None, valid_to=None),)))
+    return core.store.memories(namespace, [memory_id])[0]
+
+
+def _foldable(memory: Memory) -> bool:
+    return memory.kind is not Kind.PASSAGE and not memory.pinned
+
+
+def _groups(memories: Iterable[Memory], least: float) -> list[list[Memory]]:
+    """Near duplicates around their best member; each memory is in one group at most."""
+    ranked = sorted(memories, key=_rank)
+    words = {one.id: frozenset(fingerprint_form(one.content).split()) for one in ranked}
+    counts = Counter(word for own in words.values() for word in own)
+    leaders: defaultdict[tuple[Kind, str], list[Memory]] = defaultdict(list)
+    groups: dict[str, list[Memory]] = {}
+    for one in ranked:
+        own = words[one.id]
+        rare = sorted(own, key=lambda word: (counts[word], word))[:_RARE]
+        near = (leader for word in rare for leader in leaders[one.kind, word])
+        leader = next((other for other in near if _overlap(own, words[other.id]) >= least), None)
+        if leader is not None:
+            groups[leader.id].append(one)
+            continue
+        groups[one.id] = [one]
+        for word in own:
+            leaders[one.kind, word].append(one)
+    return list(groups.values())
+
+
+def _rank(memory: Memory) -> tuple[int, float, int]:
+    return list(Trust).index(memory.trust), -memory.importance, memory.born
+
+
+def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
+    return len(left & right) / len(left | right) if left or right else 1.0
+
+
+def _retired(memory: Memory, successor: Memory) -> Memory:
+    return replace(memory, superseded_by=successor.id)
+
+
+def _merged(core: Core, parts: Sequence[Memory]) -> Memory:
+    now = core.clock()
+    newest = parts[-1]
+    return replace(
+        newest,
+        id=next(core.new_ids(now)),
+        content="\n".join(dict.fromkeys(one.content for one in parts)),
+        created_at=now,
+        importance=max(one.importance for one in parts),
+        confidence=min(one.confidence for one in parts),
+        trust=max((one.trust for one in parts), key=list(Trust).index),
+        entities=tuple(dict.fromkeys(name for one in parts for name in one.entities)),
+        tags=tuple(dict.fromkeys(tag for one in parts for tag in one.tags)),
+        pinned=any(one.pinned for one in parts),
+        source=Source(memories=tuple(one.id for one in parts), session=newest.source.session),
+        access_count=0,
+        accessed_at=None,
+        superseded_by=None,
+    )
