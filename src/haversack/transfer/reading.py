@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -76,7 +76,11 @@ class Reading(Iterator[Found]):
     def __next__(self) -> Found:
         return next(self._found)
 
-    def _run(self) -> Iterator[Found]:
+    def close(self) -> None:
+        """Stop early; the file at hand is closed."""
+        self._found.close()
+
+    def _run(self) -> Generator[Found]:
         for path in self._paths:
             self._size = path.stat().st_size if path.is_file() else 0
             for source in open_sources(path):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from haversack.model.memory import Json
+from haversack.model.text import clean
 from haversack.transfer.entries import Problem, Value
 from haversack.transfer.source import Source
 
@@ -23,6 +24,7 @@ _LINES = frozenset({".jsonl", ".ndjson"})
 _OPENERS = b"{[,:"
 # A bracket, or a string; without its closing quote when the bytes at hand end inside it.
 _TOKEN = re.compile(rb'[\[\]{}]|"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _GAP = b" \t\r\n,"
 
 
@@ -161,7 +163,7 @@ class _Scanner:
 def _parse(raw: bytes) -> tuple[Json] | str:
     """The value, in a tuple, or what is wrong with it."""
     try:
-        return (cast("Json", json.loads(raw.rstrip().decode())),)
+        return (_decode(raw),)
     except UnicodeDecodeError as error:
         return f"is not UTF-8 at byte {error.start + 1} of it"
     except RecursionError:
@@ -170,3 +172,11 @@ def _parse(raw: bytes) -> tuple[Json] | str:
         return f"is not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
     except ValueError as error:  # a number of thousands of digits
         return f"is not JSON that can be read: {error}"
+
+
+def _decode(raw: bytes) -> Json:
+    value = cast("Json", json.loads(raw.rstrip().decode()))
+    if not _HALF.search(raw):
+        return value
+    # A surrogate that has no partner cannot be stored.
+    return cast("Json", json.loads(clean(json.dumps(value, ensure_ascii=False))))

@@ -100,6 +100,11 @@ def test_runs_that_repeat_earlier_messages_add_only_the_new_ones(read: Read):
         assert session == [f"m{n}" for n in range(7)]
 
 
+def test_a_conversation_listed_again_is_the_longest_that_it_repeats(read: Read):
+    names = [entry.session for entry in read({"log.jsonl": [run(7), run(3), run(7)]}).sessions]
+    assert names[0] == names[2] != names[1]
+
+
 def test_a_file_read_twice_gives_the_same_keys_and_names(read: Read):
     files = {"log.jsonl": [run(4), run(2), [say("user", "other")]]}
     assert read(files).sessions == read(files).sessions

@@ -92,3 +92,12 @@ def test_progress_goes_from_nothing_to_all(tmp_path: Path):
 def test_files_of_different_formats_in_one_run(read: Read):
     result = read({"a.md": "# A", "b.jsonl": [{"role": "user", "content": "x"}], "c.json": [{"memory": "m"}]})
     assert (len(result.documents), len(result.sessions), len(result.memories)) == (1, 1, 1)
+
+
+def test_reading_may_stop_early(tmp_path: Path):
+    path = tmp_path / "b.jsonl"
+    path.write_text('{"messages": [{"role": "user", "content": "x"}]}\n' * 3)
+    reading = read_files([path])
+    next(reading)
+    reading.close()
+    assert list(reading) == []

@@ -100,6 +100,15 @@ def test_deep_nesting_loses_only_itself(read: Read):
     assert (elements.lines, elements.problems) == (SAID, ["x.json: element 2: is nested too deeply"])
 
 
+def test_half_a_surrogate_is_replaced_everywhere(read: Read):
+    line = (
+        '{"role":"user","content":"\\ud83d\\ude00 \\udc00","session_id":"s\\ud800","metadata":{"\\udfff":["\\uDBFF"]}}'
+    )
+    (entry,) = read({"x.jsonl": line}).sessions
+    assert entry.session == "s\ufffd"
+    assert (entry.turns[0].message.text, entry.turns[0].metadata["\ufffd"]) == ("\U0001f600 \ufffd", ["\ufffd"])
+
+
 def test_a_number_without_end_loses_only_itself(read: Read):
     result = read({"x.jsonl": f'{json.dumps(A)}\n{{"n": {"9" * 5000}}}\n{json.dumps(B)}\n'})
     assert result.lines == SAID
