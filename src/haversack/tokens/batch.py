@@ -10,27 +10,43 @@ from haversack.model.text import clean
 from haversack.tokens.counter import CountKind
 from haversack.tokens.cut import segments, whole_sign
 
-__all__ = ["BatchCounter", "CountBatch"]
+__all__ = ["BatchCounter", "CountBatch", "Cut"]
 
 CountBatch: TypeAlias = Callable[[list[str]], list[int]]
 """Counts each text; may raise UnicodeEncodeError or TypeError for what is no valid text."""
 
+Cut: TypeAlias = Callable[[str, int], str]
+"""A prefix of about so many tokens, in one pass over a clean text."""
+
 _USUAL_LENGTH = 4
 """Characters of a token, roughly: where the search for a cut begins."""
 
+_UNUSUAL_LENGTH = 32
+"""Characters of a token beyond which a text is not counted whole just to see whether it fits."""
+
 _LONG_WORD = 24
-"""Characters that the search for a cut looks ahead."""
+"""Characters that the search for a cut looks ahead, in pieces short enough to be counted so often."""
+_SHORT_PIECE = 1 << 16
 
 
 class BatchCounter:
     """Counts by `count`; additive under the framing rule, and safe in threads when `count` is."""
 
-    def __init__(self, encoding: str, kind: CountKind, count: CountBatch, longest_token: int | None = None) -> None:
+    def __init__(
+        self,
+        encoding: str,
+        kind: CountKind,
+        count: CountBatch,
+        *,
+        longest_token: int | None = None,
+        cut: Cut | None = None,
+    ) -> None:
         self.encoding = encoding
         self.kind = kind
         self.additive = True
         self._count = count
         self._longest = longest_token
+        self._cut = cut
 
     def __repr__(self) -> str:
         return f"<counter {self.encoding}, {self.kind}>"
@@ -64,6 +80,8 @@ class BatchCounter:
         """
         if budget <= 0:
             return ""
+        if len(text) <= budget * _UNUSUAL_LENGTH and self.fits(text, budget):
+            return text
         place = whole_sign(text, self._end(text, budget))
         while not self.fits(text[:place], budget):  # a word cut short can cost more than the whole word
             place = whole_sign(text, place - 1)
@@ -87,11 +105,13 @@ class BatchCounter:
         return length
 
     def _end_within(self, piece: str, budget: int) -> int:
+        if self._cut is not None:
+            return len(self._cut(clean(piece), budget))
         fitting, over = 0, len(piece)
         while over - fitting > 1:
             middle = (fitting + over) // 2
             fitting, over = (middle, over) if self.fits(piece[:middle], budget) else (fitting, middle)
         # The next word may cost less whole than in part: "hello worl" is 3 tokens and "hello world" 2.
-        farther = range(over + 1, min(over + _LONG_WORD, len(piece)))
+        farther = range(over + 1, min(over + _LONG_WORD, len(piece), _SHORT_PIECE))
         counts = self.count_many([piece[:place] for place in farther])
         return max((place for place, count in zip(farther, counts, strict=True) if count <= budget), default=fitting)

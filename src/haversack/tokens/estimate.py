@@ -40,9 +40,9 @@ def estimate_counter(bound: Bound) -> BatchCounter:
     """
     match bound:
         case Bound.LIKELY:
-            return BatchCounter(_NAMES[bound], CountKind.ESTIMATE, _likely, _LONGEST_TOKEN)
+            return BatchCounter(_NAMES[bound], CountKind.ESTIMATE, _likely, longest_token=_LONGEST_TOKEN)
         case Bound.CERTAIN:
-            return BatchCounter(_NAMES[bound], CountKind.ESTIMATE, _certain, 1)
+            return BatchCounter(_NAMES[bound], CountKind.ESTIMATE, _certain, longest_token=1)
 
 
 def _likely(texts: list[str]) -> list[int]:

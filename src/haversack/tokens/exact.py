@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Protocol, cast
-
-import toktok
 
 from haversack.tokens.batch import BatchCounter, CountBatch
 from haversack.tokens.counter import CountKind
@@ -33,33 +32,40 @@ _loading = threading.Lock()
 class _Toktok(Protocol):
     def batch_count(self, texts: Sequence[str], encoding: str, threads: int) -> list[int]: ...
 
-
-_TOKTOK = cast("_Toktok", toktok)
+    def truncate(self, text: str, max_tokens: int, encoding: str) -> tuple[str, int]: ...
 
 
 def built_in_counter(encoding: str) -> BatchCounter:
     """The counter of one name in BUILT_IN; the vocabulary is loaded at the first count."""
     vocabulary, kind = _VOCABULARIES[encoding]
-    longest = _LONGEST_TOKEN if kind is CountKind.EXACT else None
-    return BatchCounter(encoding, kind, built_in_function(vocabulary), longest)
+    count = built_in_function(vocabulary)
+    if kind is not CountKind.EXACT:  # it normalises, so that its cuts are not prefixes
+        return BatchCounter(encoding, kind, count)
+
+    def cut(text: str, budget: int) -> str:
+        return _load(vocabulary).truncate(text, budget, vocabulary)[0]
+
+    return BatchCounter(encoding, kind, count, longest_token=_LONGEST_TOKEN, cut=cut)
 
 
 def built_in_function(vocabulary: str) -> CountBatch:
     """Counts by a vocabulary that toktok carries; special-token literals are ordinary text."""
 
     def count(texts: list[str]) -> list[int]:
-        _load(vocabulary)
         # Threads pay only from tens of thousands of lines on, and this call releases the GIL anyway.
-        return _TOKTOK.batch_count(texts, vocabulary, 1)
+        return _load(vocabulary).batch_count(texts, vocabulary, 1)
 
     return count
 
 
-def _load(vocabulary: str) -> None:
+def _load(vocabulary: str) -> _Toktok:
     with _loading:
-        _load_once(vocabulary)
+        return _loaded(vocabulary)
 
 
 @cache
-def _load_once(vocabulary: str) -> None:
-    _TOKTOK.batch_count([""], vocabulary, 1)
+def _loaded(vocabulary: str) -> _Toktok:
+    # The library maps its vocabularies when it is imported, so that waits for the first count too.
+    library = cast("_Toktok", import_module("toktok"))
+    library.batch_count([""], vocabulary, 1)
+    return library
