@@ -141,8 +141,7 @@ def check_nothing_is_lost(store: MemoryStore, said: Sequence[Message]) -> None:
     ] == [turn.message for turn in turns if turn.position not in opened.cleared]
     for unit in units(turns, [1] * len(turns)):
         inside = {turns[index].position in set(covered) for index in range(unit.first, unit.last + 1)}
-        late = any(turn.message.role is Role.TOOL for turn in turns[unit.first + 1 : unit.last + 1])
-        assert len(inside) == 1 or late
+        assert len(inside) == 1
 
 
 @settings(max_examples=400, deadline=None)
