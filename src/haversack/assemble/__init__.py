@@ -1,16 +1,25 @@
 """Assembling contexts and prompts: sections, layouts, renditions, formats, history. Pure: nothing is read."""
 
+from haversack.assemble.anchor import Anchor, Note
+from haversack.assemble.build import build_prompt, memory_message
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.compose import assemble, format_named
 from haversack.assemble.context import Context, SectionReport
 from haversack.assemble.frame import Format, line
+from haversack.assemble.history import Past, TurnReason, TurnVerdict
 from haversack.assemble.layout import LAYOUTS, PRIORITY_PRESETS, Layout, Prefer, Section, Sharing, layout_named
+from haversack.assemble.pricing import ModelPricer, Pricer
+from haversack.assemble.prompt import SHAPES, Prompt
+from haversack.assemble.toolbox import ToolBudget, ToolReport, ToolVerdict, choose_tools
+from haversack.assemble.trim import Trimmed, trim
 from haversack.assemble.verdict import Outcome, Reason, Rendition, Verdict, Verdicts
 from haversack.budget import Budget, Ledger, Line, Measure, Window
 
 __all__ = [
     "LAYOUTS",
     "PRIORITY_PRESETS",
+    "SHAPES",
+    "Anchor",
     "Budget",
     "Candidate",
     "Context",
@@ -19,18 +28,33 @@ __all__ = [
     "Ledger",
     "Line",
     "Measure",
+    "ModelPricer",
+    "Note",
     "Outcome",
+    "Past",
     "Prefer",
+    "Pricer",
+    "Prompt",
     "Reason",
     "Rendition",
     "Section",
     "SectionReport",
     "Sharing",
+    "ToolBudget",
+    "ToolReport",
+    "ToolVerdict",
+    "Trimmed",
+    "TurnReason",
+    "TurnVerdict",
     "Verdict",
     "Verdicts",
     "Window",
     "assemble",
+    "build_prompt",
+    "choose_tools",
     "format_named",
     "layout_named",
     "line",
+    "memory_message",
+    "trim",
 ]

@@ -26,6 +26,7 @@ from haversack.budget import (
     Packing,
     allocate,
     check_tokens,
+    settle,
 )
 from haversack.errors import BudgetError, InputError, nearest
 from haversack.model.memory import Kind
@@ -333,8 +334,6 @@ class _Job:
             for report in reports
             if report.kept
         ]
-        if difference := tokens - sum(entry.tokens for entry in lines):
-            lines.append(Line(name="framing", tokens=difference, measure=measure))
         shown = dict(enumerate(plan.prices)) | packing.taken
         chosen = set(packing.taken)
         out = sorted(
@@ -358,7 +357,7 @@ class _Job:
             format=self.format,
             sections=reports,
             verdicts=verdicts,
-            ledger=Ledger(lines=tuple(lines), budget=self.budget),
+            ledger=Ledger(lines=settle(lines, tokens, measure), budget=self.budget),
             value=self.value,
             items=tuple(self.candidates[item].memory.id for item in standing),
         )

@@ -2,7 +2,8 @@
 
 from haversack.budget.allocate import Demand, allocate, check_weights
 from haversack.budget.amount import Budget, check_ratio, check_tokens
-from haversack.budget.ledger import Ledger, Line, Measure
+from haversack.budget.cut import Keep, cut
+from haversack.budget.ledger import Ledger, Line, Measure, settle
 from haversack.budget.pack import Container, Packer, Packing, Piece, Shorter
 from haversack.budget.window import Window
 
@@ -10,6 +11,7 @@ __all__ = [
     "Budget",
     "Container",
     "Demand",
+    "Keep",
     "Ledger",
     "Line",
     "Measure",
@@ -22,4 +24,6 @@ __all__ = [
     "check_ratio",
     "check_tokens",
     "check_weights",
+    "cut",
+    "settle",
 ]

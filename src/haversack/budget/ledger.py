@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-__all__ = ["Ledger", "Line", "Measure"]
+__all__ = ["Ledger", "Line", "Measure", "settle"]
 
 
 class Measure(StrEnum):
@@ -76,6 +76,24 @@ class Ledger:
             rows.append(("output reserve", self.reserved, "kept free"))
         rows += [("spare", self.spare, ""), ("budget", self.budget, "")]
         return "\n".join(_table(rows))
+
+
+def settle(lines: Iterable[Line], total: int, measure: Measure) -> tuple[Line, ...]:
+    """The lines made to add up to a fresh count of the whole.
+
+    What no line stands for becomes a `framing` line. Bounds of parts can exceed the bound of the whole; then the
+    largest lines give way.
+    """
+    settled = [line for line in lines if line.tokens > 0]
+    difference = total - sum(line.tokens for line in settled)
+    if difference > 0:
+        settled.append(Line(name="framing", tokens=difference, measure=measure))
+    while difference < 0:
+        place = max(range(len(settled)), key=lambda number: settled[number].tokens)
+        given = min(-difference, settled[place].tokens)
+        settled[place] = replace(settled[place], tokens=settled[place].tokens - given)
+        difference += given
+    return tuple(settled)
 
 
 def _note(line: Line) -> str:
