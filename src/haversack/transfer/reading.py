@@ -131,7 +131,5 @@ def _guarded(source: Source, found: Iterator[Found]) -> Iterator[Found]:
     """What is found, and a problem where the file itself gives out."""
     try:
         yield from found
-    except RecursionError:
-        yield Problem(file=source.name, place="", message="reading stopped: a value is nested too deeply")
     except READ_ERRORS as error:
         yield Problem(file=source.name, place="", message=f"reading stopped: {error}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from typing import TypeAlias, cast
 
 from haversack.errors import InputError
 from haversack.model.memory import Json
 from haversack.model.text import clean
 
-__all__ = ["Record", "as_items", "as_record", "as_text", "compact", "optional_text", "refuse"]
+__all__ = ["Record", "as_items", "as_record", "as_text", "compact", "is_word", "optional_text", "refuse"]
 
 Record: TypeAlias = dict[str, Json]
 
@@ -39,6 +40,11 @@ def optional_text(record: Record, key: str, path: str) -> str | None:
     """The string under `key`; None when it is absent, null or empty."""
     value = record.get(key)
     return None if value is None else as_text(value, f"{path}.{key}") or None
+
+
+def is_word(value: Json, words: Container[str]) -> bool:
+    """Whether the value is one of the words."""
+    return isinstance(value, str) and value in words
 
 
 def compact(value: Json) -> str:

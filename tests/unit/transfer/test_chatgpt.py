@@ -193,3 +193,15 @@ def test_archives_without_conversations_or_damaged(read: Read):
         "b.zip: the archive holds no conversations.json",
         "c.zip: cannot be read: Bad CRC-32 for file 'conversations.json'",
     ]
+
+
+def test_an_archive_that_gives_out_in_the_middle(read: Read):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        many = [conversation(*TREE, conversation_id=f"c{n}") for n in range(1000)]
+        archive.writestr("conversations.json", json.dumps(many))
+    data = packed.getvalue()
+    place = data.rindex(b"Which day?")
+    result = read({"c.zip": data[:place] + b"x" + data[place + 1 :]})
+    assert "c.zip:conversations.json: reading stopped: Bad CRC-32" in str(result.found[-1])
+    assert len(result.sessions) > 0

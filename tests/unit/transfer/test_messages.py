@@ -205,3 +205,7 @@ def test_times_and_metadata_of_messages(read: Read):
 @pytest.mark.parametrize("content", [[], [[]], {"messages": []}])
 def test_no_messages_are_no_session(read: Read, content: Any):
     assert read({"x.json": content}, "openai").found == []
+
+
+def test_a_system_text_that_is_none_is_passed_over(read: Read):
+    assert read({"x.json": {"system": 5, "messages": [say("user", "a")]}}).lines == [["user: a"]]

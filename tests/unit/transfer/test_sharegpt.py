@@ -1,5 +1,6 @@
 """ShareGPT conversations."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -60,3 +61,9 @@ def test_bad_pieces_lose_only_themselves(read: Read):
         "a.jsonl: line 3: conversation",
     ]
     assert result.problems[0].startswith("a.jsonl: line 1: conversations[1].from='narrator' is not a speaker; ")
+
+
+def test_problems_of_the_file_pass_through(read: Read):
+    good = {"conversations": [turn("human", "a")]}
+    result = read({"a.jsonl": f"{json.dumps(good)}\noops\n"})
+    assert (result.lines, len(result.problems)) == ([["user: a"]], 1)

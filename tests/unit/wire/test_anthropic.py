@@ -161,3 +161,7 @@ def test_hopeless_shapes_name_the_path(shape: Any, message: str):
 def test_a_request_without_messages_is_refused():
     with pytest.raises(InputError, match=r"^messages must be an array, not missing$"):
         anthropic.load_all({"system": "x"})
+
+
+def test_null_blocks_are_passed_over():
+    assert anthropic.load({"role": "user", "content": [None, "a"]}) == [Message(role=Role.USER, parts=(Text("a"),))]

@@ -192,3 +192,15 @@ def test_dump_is_accepted_by_the_providers_types(accept: Accept):
         },
         {"role": "user", "content": ""},
     ]
+
+
+def test_a_value_that_cannot_be_written_again_is_refused():
+    deep: Any = {"type": "odd"}
+    for _ in range(100_000):
+        deep = {"type": "odd", "in": deep}
+    with pytest.raises(InputError, match=r"^a value is nested too deeply$"):
+        openai.load({"role": "user", "content": [deep]})
+
+
+def test_content_may_be_one_part_alone():
+    assert openai.load({"role": "tool", "content": {"type": "text", "text": "x"}}).parts == (Text("x"),)

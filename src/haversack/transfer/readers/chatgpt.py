@@ -12,7 +12,7 @@ from haversack.transfer.branch import Node, active_branch, newest_leaf
 from haversack.transfer.drafts import Said, first_time, make_session, session_name
 from haversack.transfer.entries import Problem, Value
 from haversack.transfer.reader import Found, Origin, Reader, Values
-from haversack.wire.shape import Record, as_items, as_record, as_text, compact, optional_text
+from haversack.wire.shape import Record, as_items, as_record, as_text, compact, is_word, optional_text
 
 __all__ = ["CHATGPT"]
 
@@ -87,8 +87,8 @@ def _is_hidden(message: Record) -> bool:
     metadata, author, content = message.get("metadata"), message.get("author"), message.get("content")
     return (
         (isinstance(metadata, dict) and bool(metadata.get("is_visually_hidden_from_conversation")))
-        or not (isinstance(author, dict) and author.get("role") in _ROLES)
-        or (isinstance(content, dict) and content.get("content_type") in _UNSEEN)
+        or not (isinstance(author, dict) and is_word(author.get("role"), _ROLES))
+        or (isinstance(content, dict) and is_word(content.get("content_type"), _UNSEEN))
     )
 
 

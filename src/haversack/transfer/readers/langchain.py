@@ -12,7 +12,7 @@ from haversack.transfer.entries import Problem, Value
 from haversack.transfer.reader import Found, Origin, Reader, Values
 from haversack.wire.openai import load as load_openai
 from haversack.wire.parts import load_part, load_parts
-from haversack.wire.shape import Record, as_items, as_record, as_text, compact, optional_text
+from haversack.wire.shape import Record, as_items, as_record, as_text, compact, is_word, optional_text
 
 __all__ = ["LANGCHAIN"]
 
@@ -122,7 +122,7 @@ def _load_content(content: Json, path: str, *, calls: bool) -> tuple[Part, ...]:
 
 
 def _is_call(block: Json) -> bool:
-    return isinstance(block, dict) and block.get("type") in _CALL_BLOCKS
+    return isinstance(block, dict) and is_word(block.get("type"), _CALL_BLOCKS)
 
 
 def _load_calls(fields: Record, path: str) -> Iterator[ToolCall]:

@@ -20,7 +20,7 @@ from haversack.transfer.entries import Problem, SessionEntry, Value
 from haversack.transfer.reader import Found, Origin, Reader, Values
 from haversack.wire import anthropic, openai, responses
 from haversack.wire.parts import load_parts
-from haversack.wire.shape import Record, as_record
+from haversack.wire.shape import Record, as_record, is_word
 
 __all__ = ["ANTHROPIC", "OPENAI", "RESPONSES"]
 
@@ -61,7 +61,7 @@ def _messages_in(data: Json) -> list[Json] | None:
 def _is_message(data: Json) -> bool:
     if not isinstance(data, dict):
         return False
-    return data.get("role") in _ROLES or _wire_of(data) == "responses"
+    return is_word(data.get("role"), _ROLES) or _wire_of(data) == "responses"
 
 
 def _wires(data: Json) -> set[str]:
