@@ -67,9 +67,13 @@ def _loaded() -> None:  # pyright: ignore[reportUnusedFunction] - loading takes 
         other_library(name)
 
 
+# The libraries' Unicode tables differ in age; a letter that one does not know yet may count one more or less.
+ASSIGNED = st.characters(exclude_categories=("Cs", "Cn"))
+
+
 def joined(pieces: tuple[str, ...]) -> st.SearchStrategy[str]:
     """Single pieces, pairs and longer texts alike: most faults sit in the short ones."""
-    piece = st.one_of(st.sampled_from(pieces), st.sampled_from(pieces), st.text(max_size=6))
+    piece = st.one_of(st.sampled_from(pieces), st.sampled_from(pieces), st.text(ASSIGNED, max_size=6))
     return st.one_of(piece, st.tuples(piece, piece).map("".join), st.lists(piece, max_size=12).map("".join))
 
 
