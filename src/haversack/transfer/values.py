@@ -22,8 +22,8 @@ _HEAD = 65536
 _CHUNK = 1 << 20
 _LINES = frozenset({".jsonl", ".ndjson"})
 _OPENERS = b"{[,:"
-# A bracket, or a string; without its closing quote when the bytes at hand end inside it.
-_TOKEN = re.compile(rb'[\[\]{}]|"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
+# Everything up to the next bracket, whole strings included; stops also at a string that the bytes at hand do not close.
+_SKIP = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _GAP = b" \t\r\n,"
 
@@ -124,16 +124,15 @@ class _Scanner:
             yield from self._scan()
 
     def _scan(self) -> Iterator[bytes]:
-        while token := _TOKEN.search(self._buffer, self._position):
-            if token[0][:1] == b'"':
-                if not token[1]:  # the string may go on in what is not read yet
+        while skipped := _SKIP.match(self._buffer, self._position):
+            self._position = skipped.end()
+            match self._buffer[self._position : self._position + 1]:
+                case b"{" | b"[":
+                    yield from self._begin(self._position)
+                case b"}" | b"]":
+                    yield from self._end(self._position)
+                case _:  # the end, or a string that may go on in what is not read yet
                     return
-                self._position = token.end()
-            elif token[0] in {b"{", b"["}:
-                yield from self._begin(token.start())
-            else:
-                yield from self._end(token.start())
-        self._position = len(self._buffer)
 
     def _begin(self, at: int) -> Iterator[bytes]:
         if self._depth == self._base:
