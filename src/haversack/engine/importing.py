@@ -106,8 +106,8 @@ class _Landing:
             )
             self._turns = []
         ids = [memory.id for memory in self._memories]
-        known = {memory.id for memory in self._core.store.memories(self._namespace, ids)}
-        fresh = {memory.id: memory for memory in self._memories if memory.id not in known}
+        known = {memory.id: memory for memory in self._core.store.memories(self._namespace, ids)}
+        fresh = {memory.id: memory for memory in self._memories if _says_more(memory, known.get(memory.id))}
         self.done.known += len(self._memories) - len(fresh)
         self._memories = []
         self._write(tuple(fresh.values()))
@@ -152,6 +152,11 @@ class _Landing:
             self.done.records += 1
         except ConflictError:
             self.done.known += 1
+
+
+def _says_more(memory: Memory, known: Memory | None) -> bool:
+    """Whether it is new, or the same memory in other words: another system's dump after an edit there."""
+    return known is None or known.content != memory.content
 
 
 def _from_dump(core: Core, entry: MemoryEntry) -> Memory:

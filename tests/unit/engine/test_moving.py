@@ -100,3 +100,12 @@ def test_the_asynchronous_face_runs_the_same_verbs(sack: Haversack) -> None:
             return len(hits), ns.name
 
     assert asyncio.run(use()) == (21, "alice")
+
+
+def test_a_memory_that_was_edited_elsewhere_replaces_what_was_imported(ns: Namespace, tmp_path: Path) -> None:
+    path = tmp_path / "mem0.json"
+    for words in ("likes tea", "likes green tea", "likes green tea"):
+        path.write_text(f'[{{"id": "m-1", "memory": "{words}", "user_id": "alice"}}]')
+        ns.bring_in(read_files([path]))
+    assert [hit.content for hit in ns.recall("tea")] == ["likes green tea"]
+    assert ns.stats().memories == {"fact": 1}
