@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CASES ?= ../shared
 
-.PHONY: demo test check bench lock clean
+.PHONY: demo test check bench bench-peers lock clean
 
 demo: .venv/.base
 	$(BIN)/haversack demo
@@ -20,6 +20,10 @@ check: .venv/.dev
 bench: .venv/.dev
 	$(BIN)/python -m bench
 
+# Beside the tools that people use today, in an environment of their own.
+bench-peers: bench/peers/.venv/.ready
+	bench/peers/.venv/bin/python -m bench peers peer-speed seeds history
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
@@ -32,6 +36,12 @@ bench: .venv/.dev
 	$(BIN)/python -m pip install --quiet -r requirements/dev.txt
 	touch $@
 
+bench/peers/.venv/.ready: bench/peers/requirements.txt pyproject.toml
+	$(PYTHON) -m venv bench/peers/.venv
+	bench/peers/.venv/bin/python -m pip install --quiet -r bench/peers/requirements.txt
+	bench/peers/.venv/bin/python -m pip install --quiet --no-deps --editable .
+	touch $@
+
 # Renews the lock files from pyproject.toml and requirements/dev.in.
 lock: .venv/bin/python
 	$(BIN)/python -m pip install --quiet uv
@@ -39,4 +49,4 @@ lock: .venv/bin/python
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links -c requirements/base.txt -o requirements/dev.txt --all-extras pyproject.toml requirements/dev.in
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis bench/out
+	rm -rf .venv bench/peers/.venv .pytest_cache .ruff_cache .hypothesis bench/out

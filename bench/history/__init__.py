@@ -1,0 +1,1 @@
+"""Fitting a conversation with tool calls into a window: ours beside the trimmers that people use."""

@@ -1,0 +1,60 @@
+"""Overshoot, orphans and time per call on the same histories at the same windows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import haversack
+from bench.history.histories import History, Message, histories
+from bench.history.judge import orphans, tokens
+from bench.options import Options
+from bench.peers.trimmers import TRIMMERS
+from bench.table import Cell, Table
+from bench.timing import median_ms
+
+__all__ = ["run"]
+
+_BUDGETS = (2_000, 8_000)
+_OUTPUT = 500
+
+Trim = Callable[[Sequence[Message], int], Callable[[], list[Message]]]
+
+
+def run(options: Options) -> Iterator[Table]:  # noqa: ARG001 - every runner takes the options
+    trimmers: dict[str, Trim] = {"haversack Session.prompt": _ours} | TRIMMERS
+    for history in histories():
+        yield Table(
+            name=f"history-{history.name.replace(' ', '-')}",
+            title=f"History: {history.name}, {len(history.messages)} messages, {tokens(history.messages):,} tokens",
+            columns=("system", *(f"{what} @{budget}" for budget in _BUDGETS for what in ("used", "faults", "ms"))),
+            rows=tuple(_row(name, trim, history) for name, trim in trimmers.items()),
+            notes=(
+                "used: tokens of the result by an independent count; more than the budget is an overshoot",
+                "faults: results or calls without their counterpart, or a first message that is not the user's",
+            ),
+        )
+
+
+def _row(name: str, trim: Trim, history: History) -> tuple[Cell, ...]:
+    return (name, *(cell for budget in _BUDGETS for cell in _cells(trim, history, budget)))
+
+
+def _cells(trim: Trim, history: History, budget: int) -> tuple[Cell, Cell, Cell]:
+    try:
+        call = trim(history.messages, budget)
+        start = time.perf_counter()
+        kept = call()
+        slow = time.perf_counter() - start > 0.2
+    except ValueError as error:
+        return (f"refused: {str(error)[:30]}", None, None)
+    return tokens(kept), orphans(kept), median_ms(call, runs=5 if slow else 30, warmup=1)
+
+
+def _ours(history: Sequence[Message], budget: int) -> Callable[[], list[Message]]:
+    system, rest = history[0], history[1:]
+    session = haversack.open(":memory:", embedder="none").namespace("bench").session("s")
+    session.extend(dict(message) for message in rest)
+    return lambda: session.prompt(
+        system=system["content"], model="cl100k_base", window=budget + _OUTPUT, output=_OUTPUT
+    ).messages("openai")

@@ -1,0 +1,1 @@
+"""How fast and how small: medians of the public verbs on synthetic memories."""
