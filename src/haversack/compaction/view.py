@@ -17,7 +17,7 @@ from haversack.model.memory import Turn
 from haversack.model.message import Message, Role, Text
 from haversack.store.port import Store, Written
 
-__all__ = ["COLLECTION", "Fold", "View", "load_view", "pointer", "render", "stand_in", "view_write"]
+__all__ = ["COLLECTION", "Fold", "Shown", "View", "load_view", "pointer", "render", "shown", "stand_in", "view_write"]
 
 COLLECTION = "view"
 """Records of views, by session id."""
@@ -31,6 +31,17 @@ class Fold:
     """Id of the summary memory."""
     start: int
     stop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One message of a session as its view shows it."""
+
+    message: Message
+    id: str
+    """Of the turn, or of the summary that stands for several."""
+    stands_for: int = 0
+    """How many turns, for a summary; 0 for a turn itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +122,25 @@ def render(view: View, turns: Sequence[Turn], summaries: Mapping[str, str]) -> l
 
     A fold whose summary is not there (erased) shows its turns instead.
     """
-    return list(_rendered(view, turns, summaries))
+    return [each.message for each in shown(view, turns, summaries)]
+
+
+def shown(view: View, turns: Sequence[Turn], summaries: Mapping[str, str]) -> Iterator[Shown]:
+    """As `render`, with what each message stands for."""
+    current: Fold | None = None
+    hidden_calls: set[str] = set()
+    for turn in turns:
+        fold = view.fold_at(turn.position)
+        if fold is not None and fold.summary in summaries:
+            hidden_calls |= {call.id for call in turn.message.tool_calls}
+            if fold is not current:
+                words = stand_in(fold, summaries[fold.summary])
+                yield Shown(message=words, id=fold.summary, stands_for=fold.stop - fold.start)
+            current = fold
+        else:
+            hidden_calls -= {call.id for call in turn.message.tool_calls}
+            message = pointer(turn) if turn.position in view.cleared else turn.message
+            yield Shown(message=_late_result(message) if message.tool_call_id in hidden_calls else message, id=turn.id)
 
 
 def stand_in(fold: Fold, content: str) -> Message:
@@ -131,22 +160,6 @@ def pointer(turn: Turn) -> Message:
     """The message that stands for a cleared tool result."""
     words = f"[Tool result of {len(turn.message.text)} characters, kept in full; to read it: expand {turn.id}]"
     return Message(role=turn.message.role, parts=(Text(words),), tool_call_id=turn.message.tool_call_id)
-
-
-def _rendered(view: View, turns: Sequence[Turn], summaries: Mapping[str, str]) -> Iterator[Message]:
-    shown: Fold | None = None
-    hidden_calls: set[str] = set()
-    for turn in turns:
-        fold = view.fold_at(turn.position)
-        if fold is not None and fold.summary in summaries:
-            hidden_calls |= {call.id for call in turn.message.tool_calls}
-            if fold is not shown:
-                yield stand_in(fold, summaries[fold.summary])
-            shown = fold
-        else:
-            hidden_calls -= {call.id for call in turn.message.tool_calls}
-            message = pointer(turn) if turn.position in view.cleared else turn.message
-            yield _late_result(message) if message.tool_call_id in hidden_calls else message
 
 
 def _late_result(message: Message) -> Message:
