@@ -31,8 +31,8 @@ def found(
     query: str,
     *,
     namespaces: Sequence[str] = ("n",),
-    filter: Filter = ANY,
-    top_k: int = 50,  # noqa: A002
+    filter: Filter = ANY,  # noqa: A002
+    top_k: int = 50,
 ) -> list[str]:
     return [hit.memory_id for hit in recall.search(namespaces, query, filter=filter, now=NOW, top_k=top_k)]
 

@@ -1,0 +1,80 @@
+"""The default embedder: a table of word-piece vectors beside this file, averaged. No model runs; see `static.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.resources import files
+from itertools import chain
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from haversack.embed.embedder import Vectors
+from haversack.embed.pieces import PieceTokenizer
+
+__all__ = ["STATIC_MODEL", "StaticEmbedder"]
+
+STATIC_MODEL = "haversack-static-128-v1"
+_DIMENSION = 128
+_BATCH = 1024
+_LONGEST = 40_000
+"""Characters of a text that are read; more cannot turn an average any further."""
+
+
+class StaticEmbedder:
+    """Mean of word-piece vectors; words of other alphabets than Latin, Greek and Cyrillic have none."""
+
+    model = STATIC_MODEL
+    dimension = _DIMENSION
+
+    def __init__(self) -> None:
+        self._loading = Lock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See the protocol; a text without known words gives zeros."""
+        parts = [self._embed_batch(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+        return np.concatenate(parts) if parts else np.zeros((0, _DIMENSION), np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        """See the protocol."""
+        return self._embed_batch([text])[0]
+
+    def pieces(self, text: str) -> list[int]:
+        """The word pieces of a text, as rows of `table`."""
+        return self._tokenizer.pieces(text[:_LONGEST])
+
+    @property
+    def table(self) -> Vectors:
+        """One row per word piece, its length saying how telling the piece is."""
+        return self._loaded[1]
+
+    @property
+    def _tokenizer(self) -> PieceTokenizer:
+        return self._loaded[0]
+
+    def _embed_batch(self, texts: Sequence[str]) -> Vectors:
+        tokenizer, table = self._loaded
+        pieces = [tokenizer.pieces(text[:_LONGEST]) for text in texts]
+        sums = np.zeros((len(texts), _DIMENSION), np.float32)
+        filled = np.array([row for row, found in enumerate(pieces) if found], np.int64)
+        if len(filled):
+            lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))[filled]
+            flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(lengths.sum()))
+            sums[filled] = np.add.reduceat(table[flat], np.append(0, np.cumsum(lengths)[:-1]), axis=0)
+        return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.float32(1e-12))
+
+    @cached_property
+    def _files(self) -> tuple[PieceTokenizer, Vectors]:
+        folder = files("haversack.embed")
+        vocabulary = (folder / "static.vocab").read_text("utf-8").split()
+        data = (folder / "static.bin").read_bytes()
+        scales: NDArray[np.float32] = np.frombuffer(data, "<f4", len(vocabulary))
+        codes = np.frombuffer(data, np.int8, offset=scales.nbytes).reshape(len(vocabulary), _DIMENSION)
+        return PieceTokenizer(vocabulary), codes * scales[:, None]
+
+    @property
+    def _loaded(self) -> tuple[PieceTokenizer, Vectors]:
+        with self._loading:
+            return self._files
