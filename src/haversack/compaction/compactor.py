@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 
-from haversack.compaction import lease as leases
 from haversack.compaction.plan import Plan, clearable, plan_fold, units
 from haversack.compaction.result import CompactionResult, Outcome
 from haversack.compaction.settings import CompactionConfig
@@ -24,6 +23,7 @@ from haversack.model.identity import ENTROPY_BYTES, ID_LENGTH, make_id
 from haversack.model.memory import Kind, Memory, Source, Trust, Turn
 from haversack.model.message import Message
 from haversack.model.text import is_blank
+from haversack.store import lease as leases
 from haversack.store.port import Batch, Store
 from haversack.tokens.counter import Counter
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from haversack.compaction import lease as leases
 from haversack.compaction.compactor import Compactor, Request, message_price
 from haversack.compaction.result import Outcome
 from haversack.compaction.settings import CompactionConfig
@@ -14,6 +13,7 @@ from haversack.compaction.view import Fold, load_view, render, view_write
 from haversack.errors import ServiceError, ServiceTimeout
 from haversack.model.memory import Kind
 from haversack.model.message import Message
+from haversack.store import lease as leases
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch
 from haversack.testing.scripted import ScriptedChat

@@ -1,0 +1,264 @@
+"""When two statements are one, and when a new one ends an old one. Pure: similarities come in as numbers.
+
+Law: nothing is destroyed. A duplicate is kept, hidden behind the statement it repeats; a statement that is no longer
+true is kept with the date it ended. Both can be undone. Statements that differ in a name, a number, a negation or a
+time are never one, however alike they look.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import sqrt
+
+import msgspec
+
+from haversack.lifecycle.policy import DedupPolicy
+from haversack.llm.anchors import anchors
+from haversack.model.memory import Memory, Stage, Trust
+from haversack.model.text import fingerprint_form
+
+__all__ = [
+    "SUBJECT",
+    "Admission",
+    "Merge",
+    "Relation",
+    "Similar",
+    "admit",
+    "fields_identity",
+    "hidden_behind",
+    "is_same_statement",
+    "lexical_similarity",
+    "plan_dedup",
+    "succession",
+    "unhidden",
+]
+
+SUBJECT = "subject"
+"""Metadata field: what the statement is about, like `alice/city`; a newer statement on it ends the older one."""
+
+Similar = Callable[[str, Sequence[str]], Sequence[float]]
+"""Cosine of one text with each of the others."""
+
+_NEAR_IDENTICAL = 0.97
+_SHARED_PREFIX = 3
+_RELATED = 0.5
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NO_CASE = re.compile(r"[\u0590-\u06ff\u0900-\u0fff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|\w+n['’]t|cannot|dislikes?|hates?|refuses?"
+    r"|nicht|kein\w*|nunca|jamais|pas|не|нет)\b|ない|ません|不|没|沒",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tomorrow|tonight|now|once|formerly|previously|last|next|before|after|until|since|ago"
+    r"|was|were|had|will|used to|morning|noon|afternoon|evening|night|daily|weekly|monthly|yearly"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept(?:ember)?|oct(?:ober)?|nov(?:ember)?"
+    r"|dec(?:ember)?)\b",
+    re.IGNORECASE,
+)
+_CHANGE = re.compile(
+    r"\b(?:any ?more|no longer|instead|from now on|not .+ but|changed|switched|moved|replaced|stopped|actually"
+    r"|correction)\b|もう|不再|больше не",
+    re.IGNORECASE,
+)
+_FUNCTION_WORDS = """
+a an and are as at be been but by for from has have he her his i in is it its me my of on or our she so that the their
+them they this to us we with you your do does did not no any more very really
+"""
+_FUNCTION = frozenset(_FUNCTION_WORDS.split())
+_TRUST = {Trust.CORRECTION: 3, Trust.MANUAL: 2, Trust.VERIFIED: 1, Trust.EXTRACTED: 0}
+
+
+class Relation(StrEnum):
+    """What a new statement is to those that exist."""
+
+    NEW = "new"
+    SAME = "same"
+    """Word for word one that exists: nothing needs to be written."""
+    NEAR = "near"
+    """One that exists in other words: kept, hidden behind it."""
+    ENDS = "ends"
+    """It ends one that exists, which is kept and dated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """What to write for a new statement."""
+
+    relation: Relation
+    memories: tuple[Memory, ...]
+    """All rows to write; the new one, unless it is the same, comes first."""
+    other: str | None = None
+    """Id of the statement that it repeats or ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """A near-duplicate found among existing memories."""
+
+    keep: str
+    hide: str
+    similarity: float
+
+
+def is_same_statement(new: str, old: str, similarity: float, policy: DedupPolicy) -> bool:
+    """Whether two wordings say one thing: word for word, or alike enough and told apart by nothing."""
+    if fingerprint_form(new) == fingerprint_form(old):
+        return True
+    return similarity >= policy.similarity and not _contrasts(new, old, similarity)
+
+
+def admit(new: Memory, existing: Sequence[Memory], similarities: Sequence[float], policy: DedupPolicy) -> Admission:
+    """How a new statement joins others; `existing` are live candidates, `similarities` their cosines with it.
+
+    A statement that others outrank in trust ends none of them.
+    """
+    pairs = [
+        (old, near)
+        for old, near in zip(existing, similarities, strict=True)
+        if old.superseded_by is None and old.stage is not Stage.DELETED and old.id != new.id
+    ]
+    for old, _ in pairs:
+        if old.kind is new.kind and fingerprint_form(old.content) == fingerprint_form(new.content):
+            return Admission(relation=Relation.SAME, memories=(), other=old.id)
+    for old, near in sorted(pairs, key=lambda pair: -pair[1]):
+        if policy.enabled and old.kind is new.kind and is_same_statement(new.content, old.content, near, policy):
+            return Admission(relation=Relation.NEAR, memories=(hidden_behind(new, old.id),), other=old.id)
+    ended = [old for old, near in pairs if _ends(new, old, near)]
+    if not ended:
+        return Admission(relation=Relation.NEW, memories=(new,))
+    return Admission(relation=Relation.ENDS, memories=succession(new, ended), other=ended[0].id)
+
+
+def succession(new: Memory, ended: Sequence[Memory]) -> tuple[Memory, ...]:
+    """The new statement, true from when it was made, and those it ends, kept and true until then."""
+    begins = new.valid_from or new.event_time
+    dated = (
+        replace(old, superseded_by=new.id, valid_to=max(begins, old.valid_from or old.event_time)) for old in ended
+    )
+    return (replace(new, valid_from=begins), *dated)
+
+
+def hidden_behind(duplicate: Memory, keep: str) -> Memory:
+    """The duplicate, kept but never recalled; `unhidden` undoes it."""
+    marks = {**duplicate.metadata, "duplicate_of": keep}
+    return replace(duplicate, superseded_by=keep, valid_to=duplicate.event_time, metadata=marks)
+
+
+def unhidden(memory: Memory) -> Memory:
+    """The inverse of `hidden_behind`."""
+    kept = {key: value for key, value in memory.metadata.items() if key != "duplicate_of"}
+    return replace(memory, superseded_by=None, valid_to=None, metadata=kept)
+
+
+def plan_dedup(memories: Iterable[Memory], similar: Similar, policy: DedupPolicy) -> list[Merge]:
+    """Near-duplicates among the newest `check_newest` live memories of each kind.
+
+    Of two, the one with more trust is kept, then the pinned, then the older one.
+    """
+    if not policy.enabled:
+        return []
+    merges: list[Merge] = []
+    for group in _by_kind(memories, policy.check_newest):
+        kept: list[Memory] = []
+        for memory in sorted(group, key=lambda each: (-_TRUST[each.trust], not each.pinned, each.event_time, each.id)):
+            scores = similar(memory.content, [each.content for each in kept])
+            found = [
+                (score, each)
+                for score, each in zip(scores, kept, strict=True)
+                if is_same_statement(memory.content, each.content, score, policy)
+            ]
+            if not found or memory.pinned:
+                kept.append(memory)
+                continue
+            score, other = max(found, key=lambda pair: pair[0])
+            merges.append(Merge(keep=other.id, hide=memory.id, similarity=score))
+    return merges
+
+
+def lexical_similarity(text: str, others: Sequence[str]) -> list[float]:
+    """Cosine of word counts: what is there without an embedder."""
+    mine = Counter(_words(text))
+    return [_cosine(mine, Counter(_words(other))) for other in others]
+
+
+def fields_identity(fields: Sequence[str]) -> str:
+    """One hash for a tuple of fields, whose borders count: ("ab", "c") is not ("a", "bc")."""
+    forms = msgspec.json.encode([fingerprint_form(field) for field in fields])
+    return hashlib.sha256(forms).hexdigest()[:32]
+
+
+def _by_kind(memories: Iterable[Memory], newest: int) -> list[list[Memory]]:
+    groups: dict[str, list[Memory]] = {}
+    for memory in memories:
+        if memory.superseded_by is None and memory.stage is not Stage.DELETED:
+            groups.setdefault(memory.kind, []).append(memory)
+    return [sorted(group, key=lambda each: (each.created_at, each.id))[-newest:] for group in groups.values()]
+
+
+def _ends(new: Memory, old: Memory, similarity: float) -> bool:
+    if _TRUST[new.trust] < _TRUST[old.trust] or new.event_time < old.event_time:
+        return False
+    subject = new.metadata.get(SUBJECT)
+    if subject is not None and subject == old.metadata.get(SUBJECT):
+        return True
+    announced = _CHANGE.search(new.content) is not None
+    return announced and similarity >= _RELATED and _names_of(old.content) <= _names_of(new.content)
+
+
+def _names_of(text: str) -> frozenset[str]:
+    return frozenset(anchor for anchor in anchors(text) if not _TIME.fullmatch(anchor))
+
+
+def _contrasts(new: str, old: str, similarity: float) -> bool:
+    """Whether something tells the two apart that similarity does not see."""
+    if _names_of(new) != _names_of(old):
+        return True
+    if len(_NEGATION.findall(new)) % 2 != len(_NEGATION.findall(old)) % 2:
+        return True
+    if _times(new) != _times(old):
+        return True
+    return _is_substitution(new, old, similarity)
+
+
+def _times(text: str) -> set[str]:
+    return {match.casefold() for match in _TIME.findall(text)}
+
+
+def _is_substitution(new: str, old: str, similarity: float) -> bool:
+    """Whether each has a word that the other lacks: `red` for `blue`. Inflections and near-identity pass."""
+    mine, theirs = set(_words(new)), set(_words(old))
+    added, removed = mine - theirs, theirs - mine
+    if not added or not removed:
+        return False
+    if any(_NO_CASE.search(word) for word in added | removed):
+        return True
+    unlike = [word for word in added if not any(_is_inflection(word, other) for other in removed)]
+    capitals = {word.casefold() for word in _WORD.findall(f"{new} {old}") if word[0].isupper()}
+    return bool(unlike) and (similarity < _NEAR_IDENTICAL or bool(capitals & {*unlike, *removed}))
+
+
+def _is_inflection(word: str, other: str) -> bool:
+    shared = next(
+        (place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other))
+    )
+    return shared >= _SHARED_PREFIX and 2 * shared >= min(len(word), len(other))
+
+
+def _words(text: str) -> list[str]:
+    """Content words; a script without capitals or spaces gives its characters."""
+    words = _WORD.findall(fingerprint_form(text))
+    split = [list(word) if _NO_CASE.search(word) else [word] for word in words if word not in _FUNCTION]
+    return [word for group in split for word in group]
+
+
+def _cosine(one: Counter[str], two: Counter[str]) -> float:
+    shared = sum(count * two[word] for word, count in one.items())
+    norm = sqrt(sum(count * count for count in one.values()) * sum(count * count for count in two.values()))
+    return shared / norm if norm else 0.0
