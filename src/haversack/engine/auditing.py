@@ -33,6 +33,7 @@ class Deed:
     """The verb: `remember`, `recall`, `forget`, …"""
     namespace: str | None = None
     memories: tuple[str, ...] = ()
+    """Their ids; of keys, where the deed is about keys."""
     session: str | None = None
     count: int = 0
     """How many memories or turns it was about; `memories` names the first hundred."""

@@ -6,15 +6,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from haversack.assemble import Anchor
 from haversack.embed.embedder import Embedder
 from haversack.engine.prices import PriceBook
-from haversack.engine.settings import Settings
+from haversack.engine.runs import Runs
+from haversack.engine.settings import MemorySettings, Settings
+from haversack.errors import ConfigError
+from haversack.llm.port import ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.recall import Recall
 from haversack.store.port import Store
 from haversack.tokens import Counter
 
 __all__ = ["Core"]
+
+
+def no_service(name: str) -> ChatService:
+    """No chat service is configured under any name."""
+    raise ConfigError(f"no chat service is configured as {name!r}: name one under `services`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +40,13 @@ class Core:
     """So many random bytes."""
     counter: Callable[[str], Counter]
     """The counter for a model's or an encoding's name."""
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    service: Callable[[str], ChatService] = no_service
+    """The chat service of a configured name; raises ConfigError for an unknown one."""
     prices: PriceBook = field(default_factory=PriceBook)
+    runs: Runs = field(default_factory=Runs)
+    anchors: dict[tuple[str, str], Anchor] = field(default_factory=dict[tuple[str, str], Anchor])
+    """Where the last cached prompt of each session stood, by namespace and session."""
 
     def new_ids(self, now: datetime) -> Iterator[str]:
         """Ids that sort in the order in which they are taken."""

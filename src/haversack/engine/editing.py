@@ -11,10 +11,10 @@ import msgspec
 
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
-from haversack.engine.writing import Entry, write
+from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError, NotFoundError, nearest
 from haversack.model.memory import Memory
-from haversack.store.port import RecordKey, Written
+from haversack.store.port import Batch, RecordKey, Written
 
 __all__ = ["EARLIER", "Earlier", "earlier", "edit"]
 
@@ -60,7 +60,7 @@ def edit(core: Core, namespace: str, memory_id: str, changes: Mapping[str, objec
         value=msgspec.json.encode(history[-_KEPT:]),
         expected=0 if record is None else record.version,
     )
-    write(core, namespace, Entry(memories=(new,), records=(written,)))
+    write(core, namespace, Batch(memories=(new,), records=(written,)))
     return _one(core, namespace, memory_id)
 
 

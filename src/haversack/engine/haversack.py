@@ -56,6 +56,7 @@ class Haversack:
         with suppress(StoreError):
             self.keys.flush()
             self.audit.flush()
+        self._core.runs.close()
         self._keep_prices()
         self._core.recall.close()
         self._core.store.close()

@@ -10,7 +10,7 @@ from itertools import count
 from haversack.engine.core import Core
 from haversack.engine.passages import split_memory
 from haversack.engine.session import Session, TurnDraft
-from haversack.engine.writing import Entry, write
+from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Kind, Memory, Source, Trust, Turn
@@ -118,7 +118,7 @@ class _Landing:
         if not fresh:
             return
         try:
-            write(self._core, self._namespace, Entry(memories=fresh))
+            write(self._core, self._namespace, Batch(memories=fresh))
             self.done.memories += len(fresh)
         except ConflictError:
             if len(fresh) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from haversack.model.memory import Memory
 from haversack.model.query import Filter
 from haversack.model.times import hours_between
 
-__all__ = ["Page", "live", "page", "wake_up"]
+__all__ = ["Page", "live", "page", "reembed", "wake_up"]
 
 _MOST = 1_000
 _CHUNK = 1_000
@@ -64,6 +64,17 @@ def wake_up(core: Core, namespace: str, now: datetime, *, top: int, least: float
     known = [memory for memory in live(core, namespace, Filter(), now) if memory.importance >= least]
     known.sort(key=lambda memory: (-_claim(memory, now), memory.id))
     return known[:top], len(known)
+
+
+def reembed(core: Core, namespace: str, report: Callable[[int, int], None]) -> dict[str, int]:
+    """Embed in small transactions until nothing lacks a vector, reporting how many are done of how many."""
+    total = left = len(core.recall.missing(namespace))
+    while left:
+        before, left = left, core.recall.reembed(namespace)
+        report(total - left, total)
+        if left >= before:
+            break
+    return {"embedded": total - left, "left": left}
 
 
 def _claim(memory: Memory, now: datetime) -> float:

@@ -23,7 +23,7 @@ from haversack.model.memory import Memory, SessionInfo
 from haversack.model.text import clean, label
 from haversack.model.times import Moment, read_time
 from haversack.scoring.blend import BALANCED, DEFAULT, Weights
-from haversack.store.port import Census
+from haversack.store.port import Census, Changes
 from haversack.transfer.entries import Entry, Problem
 
 __all__ = ["Namespace"]
@@ -164,6 +164,18 @@ class Namespace:
         return listing.page(
             self._core, self.name, read_filter(conditions), self._core.clock(), after=after, limit=limit
         )
+
+    def changes(self, after: int = 0) -> Changes:
+        """What was written and erased behind this change number, as `page` counts them; for whoever follows along."""
+        return self._core.store.changes(self.name, since=after, limit=1_000)
+
+    def sequence(self) -> int:
+        """The number of its latest change."""
+        return self._core.store.sequence(self.name)
+
+    def reembed(self, report: Callable[[int, int], None] = lambda _done, _total: None) -> dict[str, int]:
+        """Embed what has no vector of the present embedder; returns how many were done. Safe to stop and repeat."""
+        return listing.reembed(self._core, self.name, report)
 
     def wake_up(self, *, top: int = 20, least: float = 0.0) -> tuple[list[Memory], int]:
         """The memories to begin a conversation with, by importance and age, and how many there are to choose from."""

@@ -9,10 +9,11 @@ from typing import cast
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.passages import split_memory
-from haversack.engine.writing import Entry, write
+from haversack.engine.writing import write
 from haversack.errors import InputError, NotFoundError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory
+from haversack.store.port import Batch
 
 __all__ = ["remember"]
 
@@ -39,7 +40,7 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
     memories = [chunk for draft in fresh for chunk in _chunks(core, draft.memory, ids)]
     replaced = _replaced(core, namespace, fresh)
     if memories:
-        write(core, namespace, Entry(memories=(*memories, *replaced)))
+        write(core, namespace, Batch(memories=(*memories, *replaced)))
     answer = [known[draft.mark] for draft in drafts]
     stored = {memory.id: memory for memory in core.store.memories(namespace, list(dict.fromkeys(answer)))}
     return [stored[memory_id] for memory_id in answer]

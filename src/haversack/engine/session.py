@@ -10,11 +10,12 @@ from typing import Any
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata
 from haversack.engine.passages import passages_of_turn
-from haversack.engine.writing import Entry, write
+from haversack.engine.writing import write
 from haversack.errors import InputError
 from haversack.model.memory import Memory, Turn
 from haversack.model.message import Message
 from haversack.model.times import Moment, read_time
+from haversack.store.port import Batch
 from haversack.wire import openai
 
 __all__ = ["Session", "TurnDraft"]
@@ -75,7 +76,7 @@ class Session:
         if not turns:
             return []
         passages: list[Memory] = [passage for turn in turns for passage in passages_of_turn(core, turn, ids, now)]
-        return list(write(core, self._namespace, Entry(turns=turns, memories=tuple(passages))).turns)
+        return list(write(core, self._namespace, Batch(turns=turns, memories=tuple(passages))).turns)
 
     def turns(self, *, after: int = -1, limit: int | None = None) -> list[Turn]:
         """Turns behind position `after` (-1: from the start), in the order they were said."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from haversack.engine.core import Core
 from haversack.engine.draft import read_unit
 from haversack.engine.listing import live
-from haversack.engine.writing import Entry, write
+from haversack.engine.writing import write
 from haversack.errors import InputError, NotFoundError
 from haversack.model.memory import Kind, Memory, Source, Stage, Trust
 from haversack.model.query import Filter
@@ -65,7 +65,7 @@ def merge(core: Core, namespace: str, ids: Sequence[str], *, preview: bool = Fal
         raise InputError("a memory that was replaced or forgotten cannot be merged: restore it first")
     whole = _merged(core, parts)
     if not preview:
-        write(core, namespace, Entry(memories=(whole, *(_retired(one, whole) for one in parts))))
+        write(core, namespace, Batch(memories=(whole, *(_retired(one, whole) for one in parts))))
     return whole
 
 

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from haversack.embed.codec import encode_vectors
 from haversack.engine.core import Core
 from haversack.engine.prices import count_lines
 from haversack.errors import ServiceError
-from haversack.model.memory import Memory, Turn
+from haversack.model.memory import Memory
 from haversack.recall import indexed_text
-from haversack.store.port import Applied, Batch, Vector, Written
+from haversack.store.port import Applied, Batch, Vector
 
-__all__ = ["Entry", "write"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """What one transaction adds."""
-
-    memories: tuple[Memory, ...] = ()
-    turns: tuple[Turn, ...] = ()
-    records: tuple[Written, ...] = ()
+__all__ = ["completed", "write"]
 
 
-def write(core: Core, namespace: str, entry: Entry) -> Applied:
-    """Store the entry; durable on return. Each memory is priced for the default model and embedded on the way in."""
+def write(core: Core, namespace: str, batch: Batch) -> Applied:
+    """Store the batch; durable on return. Each memory is priced for the default model and embedded on the way in."""
+    return core.store.apply(namespace, completed(core, namespace, batch))
+
+
+def completed(core: Core, namespace: str, batch: Batch) -> Batch:
+    """The batch with prices and vectors for its memories, and with the prices that wait for a write."""
     counter = core.counter(core.settings.model)
-    return core.store.apply(
-        namespace,
-        Batch(
-            memories=entry.memories,
-            turns=entry.turns,
-            records=entry.records,
-            prices=(*core.prices.take(namespace), *count_lines(entry.memories, counter)),
-            vectors=_vectors(core, entry.memories),
-        ),
+    return replace(
+        batch,
+        prices=(*batch.prices, *core.prices.take(namespace), *count_lines(batch.memories, counter)),
+        vectors=(*batch.vectors, *_vectors(core, batch.memories)),
     )
 
 
