@@ -29,6 +29,11 @@ class Material:
     requests: tuple[str, ...]
     """Those that nobody answered within the stretch."""
 
+    @property
+    def open_lines(self) -> tuple[str, ...]:
+        """Its lines with open requests."""
+        return tuple(line for line in self.lines if line.endswith(self.requests)) if self.requests else ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

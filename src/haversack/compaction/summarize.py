@@ -145,7 +145,8 @@ class Summarizer:
         goal = max(_LEAST_TOKENS, tokens // _SHORTEN_TO)
         if self.service is None:
             limit = min(goal, tokens - 1)
-            text = "\n".join(condense(material.lines, limit, self.counter.count_many, self.similar))
+            chosen = condense(material.lines, limit, self.counter.count_many, self.similar, material.open_lines)
+            text = "\n".join(chosen)
             return text, _loss(inspect(text, material))
         if tokens > _PIECE_TOKENS:
             return self._long(material, tokens, time_left, cancel)

@@ -36,8 +36,9 @@ yeah you your you're just also all any some thanks thank hi hello hey sure great
 """
 _NOT_NAMES = frozenset(_FUNCTION_WORDS.split())
 _DECISION = re.compile(
-    r"\b(?:decid\w*|decision|agreed?|we(?:'ll| will| shall)|let's (?:go|use|do|keep|make)|going with|(?:will|shall) use"
-    r"|chos\w*|choos\w*|settled on|must(?: not)?|never|always|prefers?|conclu\w*|approved|rejected|instead of)\b"
+    r"\b(?:decid\w*|decision|agreed (?:on|to|that)|we(?:'ll| will| shall) (?:use|go|do|keep|take|make)"
+    r"|let's (?:go|use|do|keep|make)|going with|(?:will|shall) use|chose|chosen|settled on|must(?: not)?|prefers?"
+    r"|concluded|approved|rejected|(?:we|you|should|please) (?:always|never))\b|^(?:always|never)\b"
     r"|決定|決めた|решил\w*|entschieden|décidé|decidimos",
     re.IGNORECASE,
 )

@@ -1,17 +1,18 @@
 """Condensing without a model: whole sentences of the text, chosen by what they carry, kept in their order.
 
-A sentence earns by the names, numbers, dates and identifiers that no chosen sentence has yet, by settling or asking
-something, and by standing at an end. The choice is greedy, by earnings per token, and fills its room.
+A sentence earns by the names, numbers, dates, identifiers and other words that no chosen sentence has yet, by settling
+something, by being wanted, and by standing at an end. The choice is greedy, by earnings per token, and fills its room.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from haversack.errors import ServiceTimeout
-from haversack.llm.anchors import anchors, is_decision, is_request, sentences
+from haversack.llm.anchors import anchors, is_decision, sentences
 from haversack.llm.port import Cancel, Reply, ServiceCancelled, Usage
 from haversack.model.message import Message, Role
 
@@ -21,8 +22,10 @@ Similarity = Callable[[Sequence[str]], Sequence[float]]
 """How near each sentence is to the whole, 0..1: what an embedder can add."""
 
 _DECISION_WORTH = 3.0
-_REQUEST_WORTH = 2.0
+_WANTED_WORTH = 3.0
 _ANCHOR_WORTH = 1.0
+_WORD_WORTH = 0.3
+_WORD = re.compile(r"[^\W\d_]{4,}")
 _END_WORTH = 0.5
 _CENTRAL_WORTH = 2.0
 
@@ -32,10 +35,11 @@ def condense(
     limit: int,
     count_many: Callable[[Sequence[str]], Sequence[int]],
     similar: Similarity | None = None,
+    wanted: Collection[str] = (),
 ) -> list[str]:
     """The chosen lines in their order; joined with newlines they count at most `limit`."""
     costs = [max(1, cost) for cost in count_many([f"{line}\n" for line in lines])]
-    picked = _pick([anchors(line) for line in lines], _base_worths(lines, similar), costs, limit)
+    picked = _pick([_carried(line) for line in lines], _base_worths(lines, similar, wanted), costs, limit)
     while picked:
         chosen = [lines[place] for place in sorted(picked)]
         if count_many(["\n".join(chosen)])[0] <= limit:
@@ -44,24 +48,31 @@ def condense(
     return []
 
 
-def _base_worths(lines: Sequence[str], similar: Similarity | None) -> list[float]:
+def _base_worths(lines: Sequence[str], similar: Similarity | None, wanted: Collection[str]) -> list[float]:
     central = similar(lines) if similar is not None and lines else [0.0] * len(lines)
     ends = {0, len(lines) - 1}
     return [
         _DECISION_WORTH * is_decision(line)
-        + _REQUEST_WORTH * is_request(line)
+        + _WANTED_WORTH * (line in wanted)
         + _END_WORTH * (place in ends)
         + _CENTRAL_WORTH * near
         for place, (line, near) in enumerate(zip(lines, central, strict=True))
     ]
 
 
-def _pick(carried: Sequence[frozenset[str]], base: Sequence[float], costs: Sequence[int], limit: int) -> list[int]:
+def _carried(line: str) -> dict[str, float]:
+    """What a line carries, with what each is worth while nothing else carries it."""
+    plain = dict.fromkeys((word.casefold() for word in _WORD.findall(line)), _WORD_WORTH)
+    return plain | dict.fromkeys(anchors(line), _ANCHOR_WORTH)
+
+
+def _pick(carried: Sequence[dict[str, float]], base: Sequence[float], costs: Sequence[int], limit: int) -> list[int]:
     """Places in order of choice. Worths only shrink as others are chosen, so a stale heap entry is renewed."""
     covered: set[str] = set()
 
     def worth(place: int) -> float:
-        return (base[place] + _ANCHOR_WORTH * len(carried[place] - covered)) / costs[place]
+        fresh = sum(value for term, value in carried[place].items() if term not in covered)
+        return (base[place] + fresh) / costs[place]
 
     heap = [(-worth(place), place) for place in range(len(costs))]
     heapq.heapify(heap)
@@ -77,7 +88,7 @@ def _pick(carried: Sequence[frozenset[str]], base: Sequence[float], costs: Seque
                 heapq.heappush(heap, (-now, place))
         elif now > 0:
             picked.append(place)
-            covered |= carried[place]
+            covered |= carried[place].keys()
             room -= costs[place]
     return picked
 
