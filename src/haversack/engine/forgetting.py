@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from haversack.engine.core import Core
+from haversack.engine.hiding import hiding, showing
 from haversack.errors import InputError, NotFoundError
 from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
@@ -93,8 +94,10 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     planned = plan(core, namespace, aim, hard=hard)
     done = replace(planned, preview=False, at=now, certificate=_certificate(planned, now))
     if not hard:
-        hidden = (replace(memory, stage=Stage.DELETED) for memory in core.store.memories(namespace, planned.memories))
-        core.store.apply(namespace, Batch(memories=tuple(hidden)))
+        hidden = tuple(
+            replace(memory, stage=Stage.DELETED) for memory in core.store.memories(namespace, planned.memories)
+        )
+        core.store.apply(namespace, Batch(memories=hidden, records=hiding(hidden)))
         return done
     erasure = Erasure(memories=planned.memories + planned.derived, turns=planned.turns, everything=planned.everything)
     core.store.apply(namespace, Batch(erase=erasure))
@@ -106,7 +109,7 @@ def restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
     found = core.store.memories(namespace, ids)
     _all_found(ids, found)
     back = tuple(replace(memory, stage=Stage.ACTIVE) for memory in found if memory.stage is Stage.DELETED)
-    core.store.apply(namespace, Batch(memories=back))
+    core.store.apply(namespace, Batch(memories=back, records=showing(back)))
     return core.store.memories(namespace, ids)
 
 

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
+from haversack.assemble import Primed, Prompt
+from haversack.compaction import CompactionResult
+from haversack.engine import compacting, prompting
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata
 from haversack.engine.passages import passages_of_turn
+from haversack.engine.prompting import Window
+from haversack.engine.window import PromptShape, read_window
 from haversack.engine.writing import write
 from haversack.errors import InputError
 from haversack.model.memory import Memory, Turn
 from haversack.model.message import Message
+from haversack.model.text import clean
 from haversack.model.times import Moment, read_time
 from haversack.store.port import Batch
 from haversack.wire import openai
@@ -77,6 +83,36 @@ class Session:
             return []
         passages: list[Memory] = [passage for turn in turns for passage in passages_of_turn(core, turn, ids, now)]
         return list(write(core, self._namespace, Batch(turns=turns, memories=tuple(passages))).turns)
+
+    def prompt(self, query: str | None = None, **wanted: Unpack[PromptShape]) -> Prompt:
+        """The whole message list for a model call: system, history, memories, tools and the query, in one window.
+
+        Without a query the session's last turn, which must be the user's, is the query. The count of everything that is
+        sent, by the model's own tokenizer and framing, never exceeds `window` less `output`. The query is not stored:
+        `add` it when it is said. Raises BudgetError, with the ledger, when the fixed parts alone do not fit.
+        """
+        return prompting.prompt(self._core, self._namespace, self.id, self._window(query, wanted))
+
+    def prime(self, **wanted: Unpack[PromptShape]) -> Primed:
+        """What to begin the session with: known facts, entities, insights, summaries, earlier sessions' last turns."""
+        return prompting.primed(self._core, self._namespace, self.id, self._window(None, wanted))
+
+    def compact(self, *, to_free: int | None = None) -> CompactionResult:
+        """Put summaries in place of old turns in prompts, now; the turns stay stored, recallable and expandable.
+
+        `to_free` is how many tokens to free; by default all that is old. Read the result's `outcome` and `reasons`.
+        """
+        return compacting.compact(self._core, self._namespace, self.id, to_free=to_free)
+
+    def expand(self, name: str, *, reopen: bool = False) -> list[Turn]:
+        """The turns that a summary (or a pointer to a cleared tool result) stands for, exactly as they were said.
+
+        With `reopen` the summary stops standing for them: prompts show the turns again.
+        """
+        return compacting.expand(self._core, self._namespace, self.id, name, reopen=reopen)
+
+    def _window(self, query: str | None, wanted: PromptShape) -> Window:
+        return read_window(self._core, None if query is None else clean(query, "query"), wanted)
 
     def turns(self, *, after: int = -1, limit: int | None = None) -> list[Turn]:
         """Turns behind position `after` (-1: from the start), in the order they were said."""

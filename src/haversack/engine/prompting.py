@@ -1,0 +1,206 @@
+"""From a session to the whole prompt of one model call: history as its view shows it, memories, tools, query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from haversack.assemble import (
+    Candidate,
+    Format,
+    Layout,
+    ModelPricer,
+    Past,
+    Primed,
+    PrimingConfig,
+    Prompt,
+    ToolBudget,
+    build_prompt,
+    prime,
+)
+from haversack.assemble.priming import complete_turns
+from haversack.assemble.trim import fit_history
+from haversack.assemble.verdict import Outcome
+from haversack.budget import Budget
+from haversack.compaction import BudgetStatus
+from haversack.compaction.view import load_view, shown
+from haversack.engine.compacting import coordinator_of
+from haversack.engine.core import Core
+from haversack.engine.hiding import hidden_turns
+from haversack.engine.packing import candidates, gather
+from haversack.engine.reading import Request, fetch
+from haversack.errors import InputError
+from haversack.model.memory import Kind, Memory
+from haversack.model.message import Message, Role
+from haversack.model.query import Filter
+from haversack.model.text import is_blank
+from haversack.scoring.blend import DEFAULT
+
+__all__ = ["Window", "primed", "prompt"]
+
+_LEAST_PER_MESSAGE = 8
+"""Fewer tokens than this per message are so rare that no window holds more messages than its tokens divided by it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """How one prompt is to be made, checked."""
+
+    query: str | Message | None
+    """None: the session's last turn, which must be the user's."""
+    system: str
+    tools: Sequence[object]
+    tool_budget: ToolBudget | None
+    pricer: ModelPricer
+    window: int
+    output: int
+    layout: Layout
+    format: Format
+    budget: int | Budget | None
+    """What memories may take; None: the layout's ratio."""
+    chosen: Filter
+    now: datetime
+
+
+def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
+    """The prompt; counted whole, never over the window less its output reserve.
+
+    A compaction in progress is awaited first, for at most its time budget. Afterwards the reading of this prompt may
+    start the next one in the background.
+    """
+    if core.memory.compaction is not None:
+        coordinator_of(core, namespace).before_prompt(session)
+    history = _history(core, namespace, session, wanted)
+    live, past = _live(wanted.query, history)
+    place = (namespace, session)
+    built = build_prompt(
+        query=live,
+        pricer=wanted.pricer,
+        window=wanted.window,
+        output=wanted.output,
+        system=wanted.system,
+        tools=wanted.tools,
+        tool_budget=wanted.tool_budget,
+        history=past,
+        prior=_prior(core, namespace, session, core.memory.priming),
+        candidates=_candidates(core, namespace, live, past, wanted),
+        layout=wanted.layout,
+        format=wanted.format,
+        context_budget=wanted.budget,
+        now=wanted.now,
+        previous=core.anchors.get(place),
+    )
+    if built.anchor is not None:
+        core.anchors[place] = built.anchor
+    _watch(core, namespace, session, built, wanted)
+    return built
+
+
+def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
+    """What a session starts with: known facts, entities, insights, summaries, the last turns of earlier sessions."""
+    config = core.memory.priming
+    layout = config.layout()
+    found = [
+        hit
+        for section in layout.sections
+        for hit in core.recall.listing(
+            [namespace],
+            filter=replace(wanted.chosen, kinds=section.kinds),
+            now=wanted.now,
+            top_k=section.max_items or 0,
+        )
+    ]
+    return prime(
+        candidates(core, fetch(core, found), wanted.pricer.counter),
+        [_past(core, namespace, other) for other in _others(core, namespace, session, config.previous_sessions)],
+        config,
+        pricer=wanted.pricer,
+        format=wanted.format,
+        now=wanted.now,
+    )
+
+
+def _history(core: Core, namespace: str, session: str, wanted: Window) -> list[Past]:
+    most = core.memory.max_history_turns
+    limit = wanted.window // _LEAST_PER_MESSAGE
+    past = _past(core, namespace, session, limit)
+    if most is None:
+        return past
+    summaries = [one for one in past if one.stands_for]
+    turns = [one for one in past if not one.stands_for]
+    return [*summaries, *turns[max(0, len(turns) - most) :]]
+
+
+def _past(core: Core, namespace: str, session: str, limit: int = 1_000) -> list[Past]:
+    """The session's newest messages as its view shows them; softly forgotten turns are left out."""
+    hidden = hidden_turns(core, namespace)
+    turns = [turn for turn in core.store.turns(namespace, session, limit=limit, newest=True) if turn.id not in hidden]
+    view, _ = load_view(core.store, namespace, session)
+    folds = core.store.memories(namespace, [fold.summary for fold in view.folds])
+    words = {summary.id: summary.content for summary in folds}
+    return [Past(message=one.message, id=one.id, stands_for=one.stands_for) for one in shown(view, turns, words)]
+
+
+def _live(query: str | Message | None, history: Sequence[Past]) -> tuple[str | Message, Sequence[Past]]:
+    if query is not None:
+        return query, history
+    if not history or history[-1].message.role is not Role.USER or history[-1].stands_for:
+        raise InputError("give a query: the session's last turn is not the user's")
+    return history[-1].message, history[:-1]
+
+
+def _candidates(
+    core: Core, namespace: str, live: str | Message, past: Sequence[Past], wanted: Window
+) -> Sequence[Candidate]:
+    """What recall finds, with what stands in the prompt already marked: kept turns, and summaries of the history."""
+    words = live.text if isinstance(live, Message) else live
+    if is_blank(words):
+        return ()
+    request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
+    room = max(0, wanted.window - wanted.output)
+    supporting = int(room * wanted.layout.ratio)
+    found = candidates(core, gather(core, request, wanted.layout, supporting), wanted.pricer.counter)
+    standing = _standing(past, room - supporting, wanted.pricer)
+    return [replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
+
+
+def _standing(past: Sequence[Past], room: int, pricer: ModelPricer) -> frozenset[str]:
+    """Ids of the turns and summaries that the history's part of the window is sure to hold."""
+    kept = fit_history(
+        past,
+        room,
+        price=lambda messages: [cost.total for cost in pricer.messages(messages)] if messages else [],
+        counter=pricer.counter,
+    )
+    return frozenset(row.id for row in kept.rows if row.verdict is Outcome.KEPT)
+
+
+def _stands(memory: Memory, standing: frozenset[str]) -> bool:
+    if memory.kind is Kind.PASSAGE:
+        return bool(memory.source.turns) and standing.issuperset(memory.source.turns)
+    return memory.id in standing
+
+
+def _prior(core: Core, namespace: str, session: str, config: PrimingConfig) -> list[Past]:
+    if not config.enabled or not config.previous_sessions:
+        return []
+    others = _others(core, namespace, session, config.previous_sessions)
+    recent = [complete_turns(_past(core, namespace, other), config.previous_session_turns) for other in others]
+    return [one for talk in reversed(recent) for one in talk]
+
+
+def _others(core: Core, namespace: str, session: str, most: int) -> list[str]:
+    """Ids of the newest other sessions."""
+    names = (info.id for info in core.store.sessions(namespace))
+    return [name for name in names if name != session][:most]
+
+
+def _watch(core: Core, namespace: str, session: str, built: Prompt, wanted: Window) -> None:
+    """Tell the session's monitor how much the whole conversation would take; a run may start in the background."""
+    if core.memory.compaction is None:
+        return
+    left_out = sum(row.tokens for row in built.turns if row.verdict is Outcome.DROPPED)
+    available = max(0, wanted.window - wanted.output)
+    status = BudgetStatus.of(built.tokens + left_out, available, timestamp=wanted.now)
+    coordinator_of(core, namespace).after_turn(session, status)

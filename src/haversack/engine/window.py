@@ -1,0 +1,75 @@
+"""From the keywords of `prompt` to a checked window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from haversack.assemble import Format, Layout, ModelPricer, ToolBudget, layout_named
+from haversack.budget import Budget, check_tokens
+from haversack.engine.core import Core
+from haversack.engine.draft import read_choice, read_filter
+from haversack.engine.prompting import Window
+from haversack.errors import InputError, nearest
+from haversack.model.memory import Kind
+from haversack.model.text import clean
+from haversack.model.times import Moment, read_time
+from haversack.tokens.models import resolve
+
+__all__ = ["PromptShape", "read_window"]
+
+
+class PromptShape(TypedDict, total=False):
+    """The keywords of `prompt`."""
+
+    system: str
+    tools: Sequence[Mapping[str, Any]]
+    """Tool schemas in any provider's shape; they stand in the same ledger."""
+    tool_budget: ToolBudget | None
+    """Which of them are worth sending; the setting `memory.tools` by default."""
+    model: str | None
+    window: int | None
+    """Tokens of the model's context; the setting, or what is published for the model, by default."""
+    output: int | None
+    """Tokens kept free for the answer."""
+    layout: str | Layout | None
+    """The setting's by default; `cached` keeps the prefix stable between calls."""
+    format: str | None
+    budget: int | Budget | None
+    """What memories may take; by default the layout's share of the window."""
+    kinds: Iterable[Kind | str] | Kind | str | None
+    """Only memories of these kinds."""
+    now: Moment | None
+
+
+def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
+    """The window with every part settled; raises InputError that names what is wrong."""
+    for name in wanted:
+        if name not in PromptShape.__annotations__:
+            raise InputError(f"unknown keyword {name!r}: {nearest(name, PromptShape.__annotations__)}")
+    settings, memory = core.settings, core.memory
+    model = wanted.get("model") or settings.model
+    known = resolve(model)
+    window = wanted.get("window") or memory.context_window or known.window
+    if window is None:
+        raise InputError(f"the context window of {model!r} is not known: give window=, or set memory.context_window")
+    output, now, budget = wanted.get("output"), wanted.get("now"), wanted.get("budget")
+    return Window(
+        query=query,
+        system=clean(wanted.get("system", ""), "system"),
+        tools=tuple(wanted.get("tools", ())),
+        tool_budget=wanted.get("tool_budget", memory.tools),
+        pricer=ModelPricer(counter=core.counter(model), family=known.family, model=model),
+        window=check_tokens(window, "window"),
+        output=check_tokens(min(memory.output_buffer, window // 2) if output is None else output, "output"),
+        layout=_layout(core, wanted.get("layout")),
+        format=read_choice(Format, wanted.get("format") or settings.format, "format"),
+        budget=budget if budget is None or isinstance(budget, Budget) else check_tokens(budget),
+        chosen=read_filter({"kinds": wanted.get("kinds")}),
+        now=core.clock() if now is None else read_time(now, "now"),
+    )
+
+
+def _layout(core: Core, asked: str | Layout | None) -> Layout:
+    chosen = asked or core.memory.prompt_layout
+    return core.memory.supporting_context.layout() if chosen is None else layout_named(chosen)
