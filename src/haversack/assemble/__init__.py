@@ -1,15 +1,19 @@
 """Assembling contexts and prompts: sections, layouts, renditions, formats, history. Pure: nothing is read."""
 
 from haversack.assemble.anchor import Anchor, Note
+from haversack.assemble.attention import Assembled, ContextAssembler, SupportingContextConfig
 from haversack.assemble.build import build_prompt, memory_message
 from haversack.assemble.candidate import Candidate
+from haversack.assemble.cascade import STAGES, StageReport
 from haversack.assemble.compose import assemble, format_named
 from haversack.assemble.context import Context, SectionReport
 from haversack.assemble.frame import Format, line
 from haversack.assemble.history import Past, TurnReason, TurnVerdict
 from haversack.assemble.layout import LAYOUTS, PRIORITY_PRESETS, Layout, Prefer, Section, Sharing, layout_named
 from haversack.assemble.pricing import ModelPricer, Pricer
+from haversack.assemble.priming import Primed, PrimingConfig, prime
 from haversack.assemble.prompt import SHAPES, Prompt
+from haversack.assemble.relevance import QueryRelevance
 from haversack.assemble.toolbox import ToolBudget, ToolReport, ToolVerdict, choose_tools
 from haversack.assemble.trim import Trimmed, trim
 from haversack.assemble.verdict import Outcome, Reason, Rendition, Verdict, Verdicts
@@ -19,10 +23,13 @@ __all__ = [
     "LAYOUTS",
     "PRIORITY_PRESETS",
     "SHAPES",
+    "STAGES",
     "Anchor",
+    "Assembled",
     "Budget",
     "Candidate",
     "Context",
+    "ContextAssembler",
     "Format",
     "Layout",
     "Ledger",
@@ -34,12 +41,17 @@ __all__ = [
     "Past",
     "Prefer",
     "Pricer",
+    "Primed",
+    "PrimingConfig",
     "Prompt",
+    "QueryRelevance",
     "Reason",
     "Rendition",
     "Section",
     "SectionReport",
     "Sharing",
+    "StageReport",
+    "SupportingContextConfig",
     "ToolBudget",
     "ToolReport",
     "ToolVerdict",
@@ -56,5 +68,6 @@ __all__ = [
     "layout_named",
     "line",
     "memory_message",
+    "prime",
     "trim",
 ]

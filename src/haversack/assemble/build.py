@@ -33,7 +33,7 @@ _SLICE = 40
 _SMALLEST_SLICE = 48
 _KEEP = 0.6
 """How much of its part a cached history keeps when it has to be cut."""
-_LONGEST = 8
+_LONGEST = 3
 """In a cached prompt a message over this fraction of the window is shortened."""
 
 
@@ -206,6 +206,8 @@ class _Job:
             turns = [place for place in kept.places if not history[place].stands_for]
             anchor = Anchor(start=min(turns, default=len(history)))
             events.append("history_cut")
+        elif previous is not None and any(row.verdict is Outcome.SHORTENED for row in kept.rows[previous.length :][:1]):
+            events.append("query_shortened")
         notes = anchor.notes
         if found:
             note = Note(before=len(history), text=_text(found), memories=found.context.items, tokens=found.tokens)

@@ -28,5 +28,7 @@ class Candidate:
     """What the score is made of."""
     price: int | None = None
     """Stored tokens of `line(memory)` under the counter's encoding; None: it is counted now."""
+    tier: int = 0
+    """Set by a policy: a higher tier enters before a lower one, whatever the scores, in a layout of priorities."""
     filtered: str | None = None
     """Why it may not enter, where something above has decided so: the code becomes the verdict's reason."""

@@ -88,7 +88,7 @@ def _bullet(memory: Memory, words: str) -> str:
         lead = f"{speaker}: "
     else:
         lead = f"- {speaker}: "
-    return f"{lead}{_indented(words)}\n"
+    return f"{lead}{_guarded(_indented(words))}\n"
 
 
 def _label(text: str) -> str:
@@ -97,7 +97,7 @@ def _label(text: str) -> str:
 
 def _indented(words: str) -> str:
     """Later lines stand four spaces in: there Markdown knows no header, no fence and no list of the outer level."""
-    words = _guarded(words.strip())
+    words = words.strip()
     if words.isprintable():
         return words
     rows = [row.rstrip() for row in _LINES.split(words)]
@@ -151,7 +151,7 @@ class _Xml:
     def item(self, memory: Memory, words: str) -> str:
         tag = "turn" if memory.kind is Kind.PASSAGE and memory.speaker else str(memory.kind)
         by = f" by={_attribute(memory.speaker)}" if memory.speaker else ""
-        return f"<{tag}{by}>{escape(_printable(words.strip()))}</{tag}>\n"
+        return f"<{tag}{by}>{escape(_printable(_indented(words)))}</{tag}>\n"
 
 
 def _attribute(text: str) -> str:

@@ -24,7 +24,7 @@ class Past:
     id: str = ""
     """The turn's id, for the report."""
     stands_for: int = 0
-    """How many earlier turns this summary stands for; 0 for a turn itself."""
+    """How many earlier turns this summary (a user-role message) stands for; 0 for a turn itself."""
 
 
 class TurnReason(StrEnum):
@@ -68,7 +68,7 @@ class Exchange:
     @property
     def starts(self) -> bool:
         """Whether a conversation may begin here."""
-        return self.summary or self.messages[0].role is Role.USER
+        return self.messages[0].role is Role.USER
 
 
 def exchanges(history: Sequence[Past]) -> tuple[list[Exchange], dict[int, TurnReason]]:

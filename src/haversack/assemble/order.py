@@ -55,8 +55,11 @@ def entry_order(
     within = [_preferred(candidates, items, part.prefer) for items, part in zip(members, layout.sections, strict=True)]
     if layout.sharing is Sharing.PRIORITY:
         order = [item for items in within for item in items]
+        tiers = sorted({candidates[item].tier for item in order}, reverse=True)
+        order.sort(key=lambda item: -candidates[item].tier)
         for item in order:
-            worth[item] = 1 / (1 + section[item])
+            step = tiers.index(candidates[item].tier) * len(layout.sections) + section[item]
+            worth[item] = 1 / (1 + step)
         return Entry(order, [], worth)
     weight = [part.weight for part in layout.sections]
     order = sorted(

@@ -72,7 +72,7 @@ def fit_history(
     if longest is not None or sum(unit.total for unit in units) > budget:
         cap = budget // _LONGEST if longest is None else longest
         units = [_capped(unit, cap, price, counter, wanted) for unit in units]
-    chosen = _chosen(units, budget, price, counter, wanted, floor=floor)
+    chosen = _chosen(units, budget, price, counter, wanted, floor=floor, shrink=longest is None)
     kept = [units[place] for place in chosen]
     return Kept(
         messages=tuple(message for unit in kept for message in unit.messages),
@@ -96,6 +96,7 @@ def _chosen(
     wanted: frozenset[str],
     *,
     floor: int,
+    shrink: bool,
 ) -> list[int]:
     summaries = [place for place, unit in enumerate(units) if unit.exchange.summary]
     turns = [
@@ -108,15 +109,15 @@ def _chosen(
     tail = [turns[i] for i in cut([units[place].total for place in turns], room)]
     room -= sum(units[place].total for place in tail)
     before = turns[len(turns) - len(tail) - 1] if len(tail) < len(turns) else None
-    if before is not None and room >= _LEAST and units[before].exchange.starts:
+    if shrink and before is not None and room >= _LEAST and units[before].exchange.starts:
         smaller = _shrunk(units[before], room, price, counter, wanted)
         if smaller is not None:
             units[before] = smaller
             tail.insert(0, before)
-    if not standing:
-        while tail and not units[tail[0]].exchange.starts:
-            tail.pop(0)
-    return sorted([*standing, *tail])
+    chosen = sorted([*standing, *tail])
+    while chosen and not units[chosen[0]].exchange.starts:
+        chosen.pop(0)
+    return chosen
 
 
 def _capped(unit: _Unit, cap: int, price: Price, counter: Counter, wanted: frozenset[str]) -> _Unit:

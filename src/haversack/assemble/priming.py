@@ -1,0 +1,111 @@
+"""Priming: what a new session starts with, in a token budget of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+from haversack.assemble.candidate import Candidate
+from haversack.assemble.compose import assemble
+from haversack.assemble.context import Context
+from haversack.assemble.frame import Format
+from haversack.assemble.history import Past, exchanges
+from haversack.assemble.layout import Layout, Prefer, Section, Sharing
+from haversack.assemble.pricing import Pricer
+from haversack.assemble.trim import Kept, fit_history
+from haversack.budget import check_tokens
+from haversack.model.memory import Kind
+from haversack.model.message import Message, Role
+
+__all__ = ["Primed", "PrimingConfig", "complete_turns", "prime"]
+
+_FACTS = frozenset({Kind.FACT, Kind.PROFILE, Kind.CORRECTION, Kind.DECISION})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrimingConfig:
+    """The limits of priming."""
+
+    enabled: bool = True
+    token_budget: int = 4000
+    top_entities: int = 10
+    max_insights: int = 10
+    max_summaries: int = 10
+    max_known_facts: int = 50
+    previous_sessions: int = 0
+    previous_session_turns: int = 5
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            if part.name != "enabled":
+                check_tokens(getattr(self, part.name), f"priming.{part.name}")
+
+    def layout(self) -> Layout:
+        """Known facts first, then entities, insights and summaries, each within its limit."""
+        rows = (
+            ("known_facts", "Known facts", _FACTS, self.max_known_facts, Prefer.IMPORTANCE),
+            ("entities", "Entities", frozenset({Kind.ENTITY, Kind.RELATION}), self.top_entities, Prefer.SCORE),
+            ("insights", "Insights", frozenset({Kind.INSIGHT}), self.max_insights, Prefer.SCORE),
+            ("summaries", "Summaries", frozenset({Kind.SUMMARY}), self.max_summaries, Prefer.NEWEST),
+        )
+        sections = tuple(
+            Section(name=name, title=title, kinds=kinds, max_items=most, prefer=prefer)
+            for name, title, kinds, most, prefer in rows
+        )
+        return Layout(name="priming", sections=sections, sharing=Sharing.PRIORITY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Primed:
+    """What a session starts with."""
+
+    context: Context
+    prior: Kept
+    """Turns of earlier sessions."""
+
+    @property
+    def tokens(self) -> int:
+        """Memories and turns together."""
+        return self.context.tokens + self.prior.tokens
+
+
+def prime(
+    candidates: Sequence[Candidate],
+    sessions: Sequence[Sequence[Past]],
+    config: PrimingConfig,
+    *,
+    pricer: Pricer,
+    format: Format = Format.MARKDOWN,  # noqa: A002 - the public word for it
+    now: datetime | None = None,
+) -> Primed:
+    """Memories by their limits, then the last complete turns of earlier sessions (`sessions`: newest first)."""
+    budget = config.token_budget if config.enabled else 0
+    context = assemble(
+        candidates, budget=budget, counter=pricer.counter, layout=config.layout(), format=format, now=now
+    )
+    chosen = sessions[: config.previous_sessions]
+    recent = [complete_turns(session, config.previous_session_turns) for session in chosen]
+    past = [one for session in reversed(recent) for one in session]
+
+    def price(messages: Sequence[Message]) -> list[int]:
+        return [cost.total for cost in pricer.messages(messages)] if messages else []
+
+    return Primed(
+        context=context, prior=fit_history(past, budget - context.tokens, price=price, counter=pricer.counter)
+    )
+
+
+def complete_turns(session: Sequence[Past], most: int) -> list[Past]:
+    """The last `most` turns that were answered: a user's message with all that follows it until the next one."""
+    turns: list[list[int]] = []
+    for exchange in exchanges(session)[0]:
+        if exchange.messages[0].role is Role.USER or not turns:
+            turns.append([])
+        turns[-1].extend(exchange.places)
+    answered = [turn for turn in turns if _answered([session[place].message for place in turn])]
+    return [session[place] for turn in answered[max(0, len(answered) - most) :] for place in sorted(turn)]
+
+
+def _answered(messages: Sequence[Message]) -> bool:
+    return messages[0].role is Role.USER and messages[-1].role is Role.ASSISTANT and not messages[-1].tool_calls
