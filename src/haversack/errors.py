@@ -7,6 +7,7 @@ HaversackError
 ├── NotFoundError (LookupError)     an id, session, namespace or run that does not exist
 ├── BudgetError                     fixed and pinned parts alone exceed the budget; carries the ledger
 ├── ConflictError                   somebody else changed the record first; read again and retry
+├── RefusedError                    a check stood in the way of maintenance; nothing was touched
 ├── StoreError                      the store cannot do it
 │   ├── NotAStoreError              the file is something else, or damaged
 │   ├── NewerStoreError             written by a newer program; upgrade Haversack
@@ -40,6 +41,7 @@ __all__ = [
     "NotFoundError",
     "QueryError",
     "ReadOnlyError",
+    "RefusedError",
     "ServiceError",
     "ServiceTimeout",
     "StoreError",
@@ -77,6 +79,14 @@ class BudgetError(HaversackError):
 
 class ConflictError(HaversackError):
     """A compare-and-set found another value than expected."""
+
+
+class RefusedError(HaversackError):
+    """A check before maintenance said no; `check` is its name, the message what helps. Nothing was touched."""
+
+    def __init__(self, check: str, message: str) -> None:
+        super().__init__(f"{check}: {message}")
+        self.check = check
 
 
 class StoreError(HaversackError):

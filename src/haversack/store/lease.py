@@ -5,6 +5,7 @@ A released lease stays as a record that is over, so that its version only grows:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,7 +14,7 @@ import msgspec
 from haversack.errors import ConflictError
 from haversack.store.port import Batch, Store, Written
 
-__all__ = ["COLLECTION", "Lease", "acquire", "release", "releasing"]
+__all__ = ["COLLECTION", "Lease", "acquire", "held_by", "release", "releasing", "renewing"]
 
 COLLECTION = "lease"
 
@@ -33,25 +34,48 @@ class Lease:
     version: int
 
 
-def acquire(store: Store, namespace: str, key: str, *, owner: str, now: datetime, seconds: float) -> Lease | None:
-    """The lease, or None while somebody holds it."""
+def held_by(store: Store, namespace: str, key: str, now: datetime) -> str | None:
+    """Whose the lease is at the moment, if anybody's."""
     record = store.record(namespace, COLLECTION, key)
-    if record is not None and msgspec.json.decode(record.value, type=_Held).until > now:
-        return None
+    held = None if record is None else msgspec.json.decode(record.value, type=_Held)
+    return held.owner if held is not None and held.until > now else None
+
+
+def acquire(
+    store: Store,
+    namespace: str,
+    key: str,
+    *,
+    owner: str,
+    now: datetime,
+    seconds: float,
+    abandoned: Callable[[str], bool] = lambda _: False,
+) -> Lease | None:
+    """The lease, or None while somebody holds it; an owner that is `abandoned` holds nothing."""
+    record = store.record(namespace, COLLECTION, key)
+    if record is not None:
+        held = msgspec.json.decode(record.value, type=_Held)
+        if held.until > now and not abandoned(held.owner):
+            return None
     version = record.version if record else 0
     until = now + timedelta(seconds=seconds)
-    held = msgspec.json.encode(_Held(owner=owner, until=until))
+    written = Written(collection=COLLECTION, key=key, value=_value(owner, until), expected=version)
     try:
-        store.apply(namespace, Batch(records=(Written(collection=COLLECTION, key=key, value=held, expected=version),)))
+        store.apply(namespace, Batch(records=(written,)))
     except ConflictError:
         return None
     return Lease(key=key, owner=owner, until=until, version=version + 1)
 
 
+def renewing(lease: Lease, until: datetime) -> tuple[Lease, Written]:
+    """The lease with a later end, and the write that makes it so; it fails the batch when the lease was lost."""
+    written = Written(collection=COLLECTION, key=lease.key, value=_value(lease.owner, until), expected=lease.version)
+    return Lease(key=lease.key, owner=lease.owner, until=until, version=lease.version + 1), written
+
+
 def releasing(lease: Lease, now: datetime) -> Written:
     """The write that ends the lease; in a batch it makes the whole batch fail when the lease was lost meanwhile."""
-    over = msgspec.json.encode(_Held(owner=lease.owner, until=now))
-    return Written(collection=COLLECTION, key=lease.key, value=over, expected=lease.version)
+    return Written(collection=COLLECTION, key=lease.key, value=_value(lease.owner, now), expected=lease.version)
 
 
 def release(store: Store, namespace: str, lease: Lease, now: datetime) -> None:
@@ -60,3 +84,7 @@ def release(store: Store, namespace: str, lease: Lease, now: datetime) -> None:
         store.apply(namespace, Batch(records=(releasing(lease, now),)))
     except ConflictError:
         return
+
+
+def _value(owner: str, until: datetime) -> bytes:
+    return msgspec.json.encode(_Held(owner=owner, until=until))
