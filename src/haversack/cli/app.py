@@ -24,6 +24,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "restore-memory": "forget",
     },
     "Look": {"sessions": "look", "stats": "look"},
+    "Serve": {"serve": "serve", "keys": "keys"},
 }
 """Command -> the module of `commands` that holds it, as `haversack --help` groups them."""
 

@@ -1,0 +1,45 @@
+"""`serve`: the HTTP door."""
+
+from __future__ import annotations
+
+import click
+
+from haversack.cli import show
+from haversack.cli.options import Place, place
+from haversack.errors import MissingExtraError
+
+__all__ = ["COMMANDS"]
+
+
+@click.command()
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; beyond loopback takes keys."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=3300, show_default=True)
+@click.option("--embedder", default="default", show_default=True, help="default, none or onnx.")
+@place
+def serve(place: Place, host: str, port: int, embedder: str) -> None:
+    r"""Answer over HTTP until it is stopped; what was acknowledged is kept.
+
+    Without keys it listens on loopback only and answers only to this machine.
+
+    \b
+    Examples:
+      haversack serve
+      haversack keys create ops --scope admin && haversack serve --host 0.0.0.0
+    """
+    try:
+        from haversack.server.run import serve as listen
+        from haversack.server.settings import ServerSettings
+    except ImportError as error:
+        raise MissingExtraError(
+            f"serving needs more packages ({error.name}): pip install 'haversack[server]'"
+        ) from None
+    from haversack.wiring import open_haversack
+
+    with open_haversack(place.store, embedder=embedder, config=place.config) as sack:
+        show.note(f"listening on http://{host}:{port} over {place.store}; stop with Ctrl-C")
+        listen(sack, ServerSettings(), host=host, port=port)
+
+
+COMMANDS = [serve]

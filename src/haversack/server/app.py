@@ -1,0 +1,222 @@
+"""The application: routes, the layers around them, and the check that none of them stands open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
+
+from haversack.engine.haversack import Haversack
+from haversack.engine.keys import Scope
+from haversack.errors import HaversackError, StoreError
+from haversack.server.body import BodyLimits
+from haversack.server.caller import Needs, ReadCaller
+from haversack.server.gate import OPEN_PATHS, Gate, Guard
+from haversack.server.pace import Pace
+from haversack.server.problem import Problem, Refused, answer_problem, problem_of
+from haversack.server.routes import asking, health, jobs, keys, memories, namespaces, sessions
+from haversack.server.settings import ServerSettings
+from haversack.server.watch import Metrics, Watch
+
+__all__ = ["create_app", "scopes_of"]
+
+_FLUSH_EVERY = 0.5
+_ROUTERS = (
+    health.router,
+    namespaces.router,
+    namespaces.inside,
+    memories.router,
+    asking.router,
+    sessions.router,
+    jobs.router,
+    keys.router,
+)
+_TOO_LONG = frozenset({"string_too_long", "too_long"})
+_ABOUT = (
+    "Agent memory with exact token budgets. Every answer but the health checks needs a key: `Authorization: Bearer`."
+)
+
+
+def create_app(sack: Haversack, settings: ServerSettings | None = None) -> FastAPI:
+    """The application over an open store; whoever made it closes the store after it has stopped."""
+    chosen = settings or ServerSettings()
+    app = FastAPI(
+        title="Haversack",
+        version=version("haversack"),
+        description=_ABOUT,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
+    app.state.sack = sack
+    app.state.settings = chosen
+    app.state.metrics = Metrics()
+    app.state.stopping = asyncio.Event()
+    for router in _ROUTERS:
+        app.router.routes.extend(router.routes)
+    _add_document(app)
+    _add_handlers(app)
+    _add_layers(app, sack, chosen)
+    _refuse_open_routes(app)
+    return app
+
+
+def scopes_of(app: FastAPI) -> dict[tuple[str, str], Scope | None]:
+    """The scope that each route declares, by method and path; None for what answers without a key."""
+    return {
+        (method, route.path_format): _declared(route)
+        for route in _api_routes(app.routes)
+        for method in sorted(route.methods or ())
+    }
+
+
+def _add_layers(app: FastAPI, sack: Haversack, settings: ServerSettings) -> None:
+    """From the inside out: the body's limits, the gate, the watch. The last one added is the outermost."""
+    token = None
+    if settings.tokens is not None:
+        from haversack.server.bearer import token_reader
+
+        token = token_reader(settings.tokens)
+    app.add_middleware(BodyLimits, limits=settings.limits)
+    app.add_middleware(Gate, guard=Guard(sack=sack, is_open=settings.open, token=token), pace=Pace(settings.limits))
+    app.add_middleware(Watch, counts=app.state.metrics)
+
+
+def _add_handlers(app: FastAPI) -> None:
+    async def engine_error(_: Request, error: Exception) -> Response:
+        return problem_of(error)
+
+    async def wrong_shape(_: Request, error: Exception) -> Response:
+        return _shape_problem(error) if isinstance(error, RequestValidationError) else problem_of(error)
+
+    async def no_route(_: Request, error: Exception) -> Response:
+        return _http_problem(error) if isinstance(error, HTTPException) else problem_of(error)
+
+    app.add_exception_handler(HaversackError, engine_error)
+    app.add_exception_handler(Refused, engine_error)
+    app.add_exception_handler(RequestValidationError, wrong_shape)
+    app.add_exception_handler(HTTPException, no_route)
+
+
+def _shape_problem(error: RequestValidationError) -> Response:
+    """Where the request is wrong and why; what it held is not repeated."""
+    faults = error.errors()
+    told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults[:10])
+    if faults and all(fault["type"] in _TOO_LONG and fault["loc"][0] == "body" for fault in faults):
+        return answer_problem(413, "PAYLOAD_TOO_LARGE", told)
+    return answer_problem(400, "INVALID_REQUEST", told)
+
+
+def _http_problem(error: HTTPException) -> Response:
+    codes = {404: "ROUTE_NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
+    return answer_problem(
+        error.status_code, codes.get(error.status_code, "INVALID_REQUEST"), str(error.detail), headers=error.headers
+    )
+
+
+def _add_document(app: FastAPI) -> None:
+    @app.get("/openapi.json", include_in_schema=False)
+    def document(caller: ReadCaller) -> Response:  # pyright: ignore[reportUnusedFunction]
+        del caller
+        return JSONResponse(app.openapi())
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _described(app)
+        return app.openapi_schema
+
+    app.openapi = described
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document: with the problem, the keys and each route's scope, without the answers we never give."""
+    document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+    schemas = document["components"]["schemas"]
+    schemas["Problem"] = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= schemas["Problem"].pop("$defs", {})
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    scopes = scopes_of(app)
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            scope = scopes.get((method.upper(), path))
+            if scope is not None:
+                operation["security"] = [{"key": []}]
+                operation["x-scope"] = scope.value
+            _without_422(operation)
+    return document
+
+
+def _without_422(operation: dict[str, Any]) -> None:
+    answers: dict[str, Any] = operation["responses"]
+    if "HTTPValidationError" in str(answers.get("422")):
+        del answers["422"]
+
+
+def _refuse_open_routes(app: FastAPI) -> None:
+    """A route that declares no scope is a mistake that must not start."""
+    for (method, path), scope in scopes_of(app).items():
+        if scope is None and path not in OPEN_PATHS:
+            raise RuntimeError(f"{method} {path} declares no scope")
+    unknown = [route for route in app.routes if not isinstance(route, APIRoute)]
+    if unknown:
+        raise RuntimeError(f"routes that cannot be checked: {unknown}")
+
+
+def _api_routes(routes: list[BaseRoute]) -> Iterator[APIRoute]:
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield route
+
+
+def _declared(route: APIRoute) -> Scope | None:
+    found = [call.scope for call in _calls(route.dependant) if isinstance(call, Needs)]
+    return found[0] if found else None
+
+
+def _calls(dependant: Dependant) -> Iterator[object]:
+    for part in dependant.dependencies:
+        yield part.call
+        yield from _calls(part)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
+    """While it runs, what gathers in memory is written every half second; at the end, once more."""
+    flushing = asyncio.create_task(_flush_often(app.state.sack))
+    try:
+        yield
+    finally:
+        app.state.stopping.set()
+        flushing.cancel()
+        with suppress(asyncio.CancelledError):
+            await flushing
+        await asyncio.to_thread(_flush, app.state.sack)
+
+
+async def _flush_often(sack: Haversack) -> None:
+    while True:
+        await asyncio.sleep(_FLUSH_EVERY)
+        await asyncio.to_thread(_flush, sack)
+
+
+def _flush(sack: Haversack) -> None:
+    """What cannot be written now is written next time."""
+    with suppress(StoreError):
+        sack.audit.flush()
+        sack.keys.flush()

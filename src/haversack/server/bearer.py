@@ -1,0 +1,69 @@
+"""Bearer tokens of an identity provider: a signed JWT stands for a key with a scope and namespaces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import jwt
+
+from haversack.engine.keys import Key, Scope
+from haversack.server.settings import TokenSettings
+
+__all__ = ["token_reader"]
+
+_PREFIX = "haversack:"
+
+
+def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
+    """Reads a token into the key that it stands for; None for a token that is not valid here."""
+    signing_key = _signing_keys(settings)
+
+    def read(token: str) -> Key | None:
+        try:
+            claims = jwt.decode(
+                token,
+                signing_key(token),
+                algorithms=list(settings.algorithms),
+                issuer=settings.issuer,
+                audience=settings.audience,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+        except (jwt.PyJWTError, KeyError):
+            return None
+        return _key(claims, settings)
+
+    return read
+
+
+def _signing_keys(settings: TokenSettings) -> Callable[[str], Any]:
+    if settings.jwks.startswith(("https://", "http://")):
+        client = jwt.PyJWKClient(settings.jwks, cache_keys=True, timeout=5)
+        return lambda token: client.get_signing_key_from_jwt(token).key
+    found = jwt.PyJWKSet.from_dict(json.loads(Path(settings.jwks).read_text(encoding="utf-8")))
+    by_id = {key.key_id: key.key for key in found.keys}
+    return lambda token: by_id[jwt.get_unverified_header(token).get("kid")]
+
+
+def _key(claims: Mapping[str, Any], settings: TokenSettings) -> Key | None:
+    words = _words(claims.get(settings.scope_claim))
+    scopes = [scope for scope in Scope if f"{_PREFIX}{scope}" in words]
+    if not scopes:
+        return None
+    return Key(
+        id=f"token:{claims['sub']}",
+        name=str(claims["sub"]),
+        scope=scopes[-1],
+        namespaces=tuple(_words(claims.get(settings.namespace_claim))),
+        created_at=datetime.fromtimestamp(claims.get("iat", 0), UTC),
+        expires_at=datetime.fromtimestamp(claims["exp"], UTC),
+    )
+
+
+def _words(claim: object) -> list[str]:
+    if isinstance(claim, str):
+        return claim.split()
+    return [word for word in cast("list[object]", claim) if isinstance(word, str)] if isinstance(claim, list) else []

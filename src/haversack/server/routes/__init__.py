@@ -1,0 +1,1 @@
+"""The routes by subject: each parses, calls one engine verb, and answers."""

@@ -1,0 +1,158 @@
+"""Questions: recall, a packed context, and why a memory is or is not in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import JsonValue
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from haversack.engine.keys import Scope
+from haversack.scoring.blend import Weights
+from haversack.server.caller import In, ReadNs
+from haversack.server.routes.declare import problems
+from haversack.server.shapes import ContextBody, HitShape, RecallBody, WeightsBody, WhyBody, answer, hit_shape
+
+__all__ = ["question", "router"]
+
+router = APIRouter(tags=["asking"], prefix="/v1/namespaces/{namespace:label}")
+
+
+class Hits(TypedDict):
+    """The memories that answer, best first."""
+
+    hits: list[HitShape]
+
+
+class SectionShape(TypedDict):
+    """How one section fared."""
+
+    name: str
+    planned: int
+    tokens: int
+    candidates: int
+    kept: int
+    shortened: int
+    dropped: int
+
+
+class LineShape(TypedDict):
+    """One entry of the ledger."""
+
+    name: str
+    tokens: int
+    measure: str
+    items: int
+
+
+class LedgerShape(TypedDict):
+    """Where every token went; the lines add up to `total`."""
+
+    budget: int
+    total: int
+    output_reserve: int
+    spare: int
+    lines: list[LineShape]
+
+
+class VerdictShape(TypedDict):
+    """What became of one candidate, and why."""
+
+    memory_id: str
+    kind: str
+    section: str
+    verdict: str
+    reason: str
+    stage: str
+    tokens: int
+    score: float
+    parts: dict[str, float]
+    rendition: str | None
+    metadata: dict[str, JsonValue]
+
+
+class ContextShape(TypedDict):
+    """A packed context: `tokens` is a count of `text` by the model's own tokenizer and never exceeds `budget`."""
+
+    text: str
+    tokens: int
+    budget: int
+    count: str
+    layout: str
+    format: str
+    value: float
+    items: list[str]
+    sections: list[SectionShape]
+    verdicts: list[VerdictShape]
+    ledger: LedgerShape
+
+
+class WhyShape(TypedDict):
+    """One memory's way through one context."""
+
+    memory_id: str
+    stage: str
+    reason: str
+    verdict: str
+    rank: int | None
+    ranked: int
+    score: float
+    parts: dict[str, float]
+    tokens: int | None
+    section: str | None
+    rendition: str | None
+    last_score: float | None
+
+
+@router.post("/recall", response_model=Hits, responses=problems(502))
+def recall(here: ReadNs, body: RecallBody) -> Response:
+    """The memories that answer the query, best first, with the parts of their scores."""
+    hits = here.ns.recall(body.query, top_k=body.top_k, **question(here, body))
+    here.note("recall", ids=[hit.id for hit in hits])
+    return answer(Hits(hits=[hit_shape(hit) for hit in hits]))
+
+
+@router.post("/context", response_model=ContextShape, responses=problems(422, 502))
+def context(here: ReadNs, body: ContextBody) -> Response:
+    """The best context that fits the budget, fenced as data, with its ledger and a verdict for every candidate."""
+    packed = here.ns.context(body.query, **question(here, body))
+    here.note("context", ids=packed.items)
+    shape: Any = packed.to_dict() | {"items": list(packed.items)}
+    if not body.verdicts:
+        shape["verdicts"] = []
+    return answer(shape)
+
+
+@router.post("/why", response_model=WhyShape, responses=problems(422, 502))
+def why(here: ReadNs, body: WhyBody) -> Response:
+    """Where and why a memory left, or how it came in, when this context is packed."""
+    told = here.ns.why(body.query, body.memory_id, **question(here, body))
+    here.note("why", ids=[body.memory_id])
+    return answer(
+        WhyShape(
+            memory_id=told.memory_id,
+            stage=told.stage,
+            reason=told.reason,
+            verdict=told.verdict,
+            rank=told.rank,
+            ranked=told.ranked,
+            score=told.score,
+            parts=dict(told.parts),
+            tokens=told.tokens,
+            section=told.section,
+            rendition=told.rendition,
+            last_score=told.last_score,
+        )
+    )
+
+
+def question(here: In, body: RecallBody) -> dict[str, Any]:
+    """The keywords of a question, once the caller may read every namespace that it names."""
+    given = body.given()
+    here.caller.need(Scope.READ)
+    here.caller.reach(given.get("namespaces", ()))
+    if isinstance(body.weights, WeightsBody):
+        given["weights"] = Weights(**body.weights.model_dump())
+    return {name: value for name, value in given.items() if name not in {"query", "top_k", "verdicts", "memory_id"}}

@@ -1,0 +1,79 @@
+"""Whether the server lives, its metrics, and who the caller is."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request
+from starlette.responses import PlainTextResponse, Response
+from typing_extensions import TypedDict
+
+from haversack.engine.keys import Scope
+from haversack.server.caller import AdminCaller, ReadCaller
+from haversack.server.problem import Refused
+from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.shapes import KeyShape, answer, key_shape
+from haversack.server.watch import Metrics
+
+router = APIRouter(tags=["server"])
+
+
+class Health(TypedDict):
+    """The server's state."""
+
+    status: str
+    version: str
+
+
+class WhoAmI(TypedDict):
+    """The caller's key as the server reads it, in our words and in the second seed's."""
+
+    key: KeyShape
+    key_id: str
+    name: str
+    scope: str
+    namespaces: list[str] | None
+    unrestricted: bool
+    auth_enabled: bool
+
+
+@router.get("/health", responses=problems())
+@router.get("/health/live", responses=problems())
+async def live() -> Health:
+    """Whether the process answers."""
+    return Health(status="healthy", version=version("haversack"))
+
+
+@router.get("/health/ready", responses=problems())
+async def ready(request: Request) -> Health:
+    """Whether the store answers too; 503 while the server stops."""
+    if request.app.state.stopping.is_set():
+        raise Refused(503, "SERVICE_UNAVAILABLE", "the server is stopping", headers={"retry-after": "5"})
+    await asyncio.to_thread(request.app.state.sack.namespaces)
+    return Health(status="ready", version=version("haversack"))
+
+
+@router.get("/metrics", response_class=PlainTextResponse, responses=PROBLEMS)
+def metrics(caller: AdminCaller, request: Request) -> Response:
+    """Counts and times in Prometheus's text format."""
+    caller.reach_all()
+    counts: Metrics = request.app.state.metrics
+    return Response(counts.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@router.get("/v1/auth/whoami", response_model=WhoAmI, responses=PROBLEMS)
+def whoami(caller: ReadCaller) -> Response:
+    """The key that this request came with."""
+    key = caller.key
+    return answer(
+        WhoAmI(
+            key=key_shape(key),
+            key_id=key.id,
+            name=key.name,
+            scope=key.scope,
+            namespaces=None if key.namespaces is None else list(key.namespaces),
+            unrestricted=key.namespaces is None and key.scope is Scope.ADMIN,
+            auth_enabled=key.id != "open",
+        )
+    )

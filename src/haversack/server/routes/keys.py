@@ -1,0 +1,195 @@
+"""Keys and the audit: what an admin looks after. Nobody hands out more rights than they have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import islice
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field
+from starlette.responses import Response, StreamingResponse
+from typing_extensions import TypedDict
+
+from haversack.engine.keys import Issued, Key, Scope
+from haversack.errors import NotFoundError
+from haversack.model.times import read_time
+from haversack.server.caller import AdminCaller, Caller
+from haversack.server.problem import Refused
+from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.shapes import Body, DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape
+
+__all__ = ["create_key", "key_of", "keys_of", "router"]
+
+router = APIRouter(tags=["keys and audit"], prefix="/v1")
+
+KeyId = Annotated[str, Path(min_length=1, max_length=64)]
+Patterns = Annotated[list[Annotated[str, Field(min_length=1, max_length=1000)]], Field(max_length=1000)]
+
+
+class KeyBody(Body):
+    """A key to make."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    scope: Annotated[Scope, Field(strict=False)] = Scope.READ
+    namespaces: Patterns | None = None
+    """Exact names, or `prefix*`; without it the key reaches every namespace."""
+    expires_at: str | float | None = None
+
+
+class KeyChanges(Body):
+    """What to change of a key."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    namespaces: Patterns | None = None
+
+
+class RotateBody(Body):
+    """How long the old key goes on working."""
+
+    grace_seconds: Annotated[int, Field(ge=0, le=604_800)] = 0
+
+
+class Keys(TypedDict):
+    """Keys by age."""
+
+    keys: list[KeyShape]
+
+
+class Deeds(TypedDict):
+    """Entries of the audit, oldest first; ask for more with `cursor`."""
+
+    deeds: list[DeedShape]
+    next: str | None
+
+
+@router.post("/keys", response_model=IssuedShape, status_code=201, responses=problems(409))
+def create(caller: AdminCaller, body: KeyBody) -> Response:
+    """Make a key. The secret is in this answer and nowhere else."""
+    return answer(_issued(create_key(caller, body)), status=201)
+
+
+@router.get("/keys", response_model=Keys, responses=PROBLEMS)
+def list_keys(caller: AdminCaller) -> Response:
+    """The keys within the caller's own namespaces."""
+    return answer(Keys(keys=[key_shape(key) for key in keys_of(caller)]))
+
+
+@router.get("/keys/{key_id:label}", response_model=KeyShape, responses=PROBLEMS)
+def get_key(caller: AdminCaller, key_id: KeyId) -> Response:
+    """One key."""
+    return answer(key_shape(key_of(caller, key_id)))
+
+
+@router.patch("/keys/{key_id:label}", response_model=KeyShape, responses=problems(409))
+def change_key(caller: AdminCaller, key_id: KeyId, body: KeyChanges) -> Response:
+    """Rename a key or give it other namespaces."""
+    key = key_of(caller, key_id)
+    if body.name is not None:
+        key = caller.sack.keys.rename(key_id, body.name)
+    if "namespaces" in body.model_fields_set:
+        _within(caller, key.scope, body.namespaces)
+        key = caller.sack.keys.grant(key_id, body.namespaces)
+    caller.note("change key", ids=[key_id], now=True)
+    return answer(key_shape(key))
+
+
+@router.delete("/keys/{key_id:label}", response_model=KeyShape, responses=problems(409))
+def revoke_key(caller: AdminCaller, key_id: KeyId) -> Response:
+    """From now on the key opens nothing."""
+    key_of(caller, key_id)
+    caller.note("revoke key", ids=[key_id], now=True)
+    return answer(key_shape(caller.sack.keys.revoke(key_id)))
+
+
+@router.post("/keys/{key_id:label}/rotate", response_model=IssuedShape, status_code=201, responses=problems(409))
+def rotate_key(caller: AdminCaller, key_id: KeyId, body: RotateBody) -> Response:
+    """A new key in place of this one, which works for a grace period longer."""
+    key_of(caller, key_id)
+    issued = caller.sack.keys.rotate(key_id, grace=timedelta(seconds=body.grace_seconds))
+    caller.note("rotate key", ids=[key_id], now=True)
+    return answer(_issued(issued), status=201)
+
+
+@router.get("/audit", response_model=Deeds, responses=PROBLEMS)
+def audit(
+    caller: AdminCaller,
+    cursor: Annotated[str, Query(max_length=64)] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    namespace: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
+    did: Annotated[str | None, Query(min_length=1, max_length=100)] = None,
+    since: Annotated[str | None, Query(max_length=100)] = None,
+    until: Annotated[str | None, Query(max_length=100)] = None,
+) -> Response:
+    """Who did what to which memory when, in the caller's namespaces."""
+    found = _deeds(caller, cursor, namespace=namespace, did=did, since=since, until=until)
+    page = list(islice(found, limit + 1))
+    more = len(page) > limit
+    return answer(Deeds(deeds=page[:limit], next=page[limit - 1]["id"] if more else None))
+
+
+@router.get(
+    "/audit/lines",
+    responses={**PROBLEMS, 200: {"description": "Lines of JSON", "content": {"application/x-ndjson": {}}}},
+)
+def audit_lines(
+    caller: AdminCaller,
+    since: Annotated[str | None, Query(max_length=100)] = None,
+    until: Annotated[str | None, Query(max_length=100)] = None,
+) -> Response:
+    """The audit as lines of JSON, to keep elsewhere."""
+    found = _deeds(caller, "", namespace=None, did=None, since=since, until=until)
+    return StreamingResponse((json.dumps(deed) + "\n" for deed in found), media_type="application/x-ndjson")
+
+
+def create_key(caller: Caller, body: KeyBody) -> Issued:
+    """A key within the caller's own rights."""
+    _within(caller, body.scope, body.namespaces)
+    issued = caller.sack.keys.create(
+        body.name,
+        scope=body.scope,
+        namespaces=body.namespaces,
+        expires_at=None if body.expires_at is None else read_time(body.expires_at, "expires_at"),
+    )
+    caller.note("create key", ids=[issued.key.id], now=True)
+    return issued
+
+
+def keys_of(caller: Caller) -> list[Key]:
+    """The keys that the caller could have made."""
+    return [key for key in caller.sack.keys.all() if caller.key.contains(key.scope, key.namespaces)]
+
+
+def key_of(caller: Caller, key_id: str) -> Key:
+    """One of them; any other does not exist for this caller."""
+    key = caller.sack.keys.get(key_id)
+    if not caller.key.contains(key.scope, key.namespaces):
+        raise NotFoundError(f"no key {key_id!r}")
+    return key
+
+
+def _within(caller: Caller, scope: Scope, namespaces: list[str] | None) -> None:
+    if not caller.key.contains(scope, namespaces):
+        raise Refused(403, "NAMESPACE_ACCESS_DENIED", "a key cannot be given more than your own key may do")
+
+
+def _issued(issued: Issued) -> IssuedShape:
+    return IssuedShape(key=key_shape(issued.key), secret=issued.secret)
+
+
+def _deeds(
+    caller: Caller, cursor: str, *, namespace: str | None, did: str | None, since: str | None, until: str | None
+) -> Iterator[DeedShape]:
+    """Entries about namespaces that the caller reaches; those about keys are for callers who reach all."""
+    found = caller.sack.audit.read(
+        after=cursor,
+        namespace=namespace,
+        did=did,
+        since=None if since is None else read_time(since, "since"),
+        until=None if until is None else read_time(until, "until"),
+    )
+    for deed in found:
+        if caller.key.namespaces is None or (deed.namespace is not None and caller.key.reaches(deed.namespace)):
+            yield deed_shape(deed)

@@ -1,0 +1,167 @@
+"""Namespaces: which there are, how much they hold, everything out and in, and what changes in them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import Response, StreamingResponse
+from typing_extensions import TypedDict
+
+from haversack.engine.namespace import Namespace
+from haversack.server.caller import In, ReadCaller, ReadNs, WriteNs
+from haversack.server.routes.declare import PROBLEMS, Responses, problems
+from haversack.server.shapes import CensusShape, JobShape, answer, census_shape, job_shape
+from haversack.server.work import import_files
+from haversack.transfer import FORMATS
+
+router = APIRouter(tags=["namespaces"], prefix="/v1")
+inside = APIRouter(tags=["namespaces"], prefix="/v1/namespaces/{namespace:label}")
+
+_LOOK_EVERY = 0.25
+_STILL_HERE_EVERY = 15.0
+_EVENTS: Responses = {200: {"description": "Server-sent events", "content": {"text/event-stream": {}}}}
+_LINES: Responses = {200: {"description": "Lines of JSON", "content": {"application/x-ndjson": {}}}}
+
+
+class NamespaceShape(TypedDict):
+    """A namespace."""
+
+    name: str
+
+
+class Namespaces(TypedDict):
+    """Those that the key reaches."""
+
+    namespaces: list[NamespaceShape]
+    next: str | None
+
+
+@router.get("/namespaces", response_model=Namespaces, responses=PROBLEMS)
+def list_namespaces(
+    caller: ReadCaller,
+    cursor: Annotated[str, Query(max_length=1000)] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+) -> Response:
+    """The namespaces that hold anything and that the key reaches, sorted."""
+    reached = [name for name in caller.sack.namespaces() if caller.key.reaches(name) and name > cursor]
+    page = reached[:limit]
+    return answer(
+        Namespaces(
+            namespaces=[NamespaceShape(name=name) for name in page], next=page[-1] if len(reached) > limit else None
+        )
+    )
+
+
+@inside.get("", response_model=CensusShape, responses=PROBLEMS)
+def get_namespace(here: ReadNs) -> Response:
+    """Exact counts of what it holds."""
+    return answer(census_shape(here.ns.name, here.ns.stats()))
+
+
+@inside.get("/export", responses={**PROBLEMS, **_LINES})
+def export(here: ReadNs) -> Response:
+    """Everything in it as lines of JSON; importing them elsewhere gives an equal namespace."""
+    here.note("export", now=True)
+    return StreamingResponse(_as_bytes(here.ns), media_type="application/x-ndjson")
+
+
+@inside.post(
+    "/import",
+    response_model=JobShape,
+    status_code=202,
+    responses=problems(409),
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
+    },
+)
+async def import_file(
+    here: WriteNs,
+    request: Request,
+    form: Annotated[str | None, Query(alias="format", pattern=f"^({'|'.join(FORMATS)})$")] = None,
+    name: Annotated[str, Query(max_length=100, pattern=r"^[A-Za-z0-9._ -]*$")] = "upload.json",
+) -> Response:
+    """Take in a chat export, a memory dump or a document, sent as the body; the answer is a job to watch.
+
+    What is there already is not added again. `name` helps to find out the format; it is no path.
+    """
+    place = FilePath(tempfile.mkdtemp(prefix="haversack-import-")) / f"upload{_suffix(name)}"
+    with place.open("wb") as file:
+        async for chunk in request.stream():
+            await asyncio.to_thread(file.write, chunk)
+    work = import_files(here.ns, place, form)
+    job = await asyncio.to_thread(
+        here.caller.sack.jobs.start, "import", here.ns.name, work, asked_by=here.caller.key.id
+    )
+    here.note("import", now=True)
+    return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
+
+
+@inside.post("/reembed", response_model=JobShape, status_code=202, responses=problems(409))
+def reembed(here: WriteNs) -> Response:
+    """Embed the memories that have no vector of the present embedder; the answer is a job to watch."""
+    job = here.caller.sack.jobs.start("reembed", here.ns.name, here.ns.reembed, asked_by=here.caller.key.id)
+    here.note("reembed")
+    return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
+
+
+@inside.get("/events", responses={**PROBLEMS, **_EVENTS})
+async def events(
+    here: ReadNs,
+    request: Request,
+    last_event_id: Annotated[str, Header(pattern="^[0-9]{0,18}$")] = "",
+) -> Response:
+    """What changes in the namespace, as it happens: ids and what became of them, never words.
+
+    Begins after `Last-Event-ID` (nothing is missed), or with what comes next.
+    """
+    start = int(last_event_id) if last_event_id else await asyncio.to_thread(here.ns.sequence)
+    return StreamingResponse(
+        _event_lines(here, request.app.state.stopping, start),
+        media_type="text/event-stream",
+        headers={"cache-control": "no-cache", "x-accel-buffering": "no"},
+    )
+
+
+def _as_bytes(ns: Namespace) -> Iterator[bytes]:
+    yield from ns.take_out()
+
+
+async def _event_lines(here: In, stopping: asyncio.Event, after: int) -> AsyncGenerator[str]:
+    """Events from the change sequence, until the client goes or the server stops."""
+    yield ": connected\n\n"
+    silent = 0.0
+    while not stopping.is_set():
+        page = await asyncio.to_thread(here.ns.changes, after)
+        for change in page.memories:
+            yield _event("memory", change.changed, {"id": change.id, "kind": change.kind, "stage": change.stage})
+        for erased in page.erased:
+            yield _event("erased", page.upto, {"id": erased})
+        silent = 0.0 if page.upto > after else silent + _LOOK_EVERY
+        after = page.upto
+        if silent >= _STILL_HERE_EVERY:
+            silent = 0.0
+            yield ": still here\n\n"
+        if not page.more and await _stopped(stopping):
+            return
+
+
+async def _stopped(stopping: asyncio.Event) -> bool:
+    try:
+        await asyncio.wait_for(stopping.wait(), _LOOK_EVERY)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _event(kind: str, number: int, data: dict[str, Any]) -> str:
+    return f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n"
+
+
+def _suffix(name: str) -> str:
+    return FilePath(name).suffix[:10] if name not in {"", ".", ".."} else ""
