@@ -12,15 +12,18 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 import yaml
 
-from haversack.engine.settings import Settings
+from haversack.assemble import ToolBudget
+from haversack.compaction import CompactionConfig
+from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
+from haversack.llm.settings import ServiceSettings
 
-__all__ = ["Config", "Origin", "Setting", "load_config", "settings_in_force"]
+__all__ = ["Config", "Setting", "load_config", "read_secret", "settings_in_force"]
 
 _Section = TypeVar("_Section")
 _PREFIX = "HAVERSACK_"
@@ -33,14 +36,13 @@ class Config:
     """Everything that can be set, by section."""
 
     engine: Settings = field(default_factory=Settings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    services: Mapping[str, ServiceSettings] = field(default_factory=dict[str, ServiceSettings])
+    """Chat services by the name that `llm_service` gives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a value came from."""
-
-    place: str
-    """`default`, a file's path, or the name of an environment variable."""
+_EVERYTHING = Config(memory=MemorySettings(compaction=CompactionConfig(), tools=ToolBudget()))
+"""Every section that may be there, for naming what a wrong key may have meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,14 @@ def load_config(path: str | os.PathLike[str] | None = None, environ: Mapping[str
     """
     tree = _merged(_file(path), _environment(os.environ if environ is None else environ))
     return _section(Config, tree, "")
+
+
+def read_secret(variable: str) -> str:
+    """The value of an environment variable that holds a key; raises ConfigError that names it when it is not set."""
+    value = os.environ.get(variable, "")
+    if not value:
+        raise ConfigError(f"the environment variable {variable} is not set: it must hold the service's key")
+    return value
 
 
 def settings_in_force(
@@ -124,7 +134,9 @@ def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
             continue
         *sections, last = key.lower().split("__")
         if not sections:
-            known = [_PREFIX + word for word in _NOT_SETTINGS] + [_variable(path) for path, _ in _leaves(Config(), "")]
+            known = [_PREFIX + word for word in _NOT_SETTINGS] + [
+                _variable(path) for path, _ in _leaves(_EVERYTHING, "")
+            ]
             raise ConfigError(f"the environment variable {name} is not known: {nearest_variable(name, known)}")
         branch = tree
         for section in sections:
@@ -166,42 +178,59 @@ def _section(kind: type[_Section], tree: object, path: str) -> _Section:
         raise ConfigError("; ".join(unknown))
     try:
         return kind(**values)
-    except ConfigError:
-        raise
     except (InputError, TypeError) as error:
+        if str(error).startswith(where):
+            raise
         raise ConfigError(f"{where}: {error}") from None
 
 
 def _unknown(name: str, known: Mapping[str, Field[Any]], path: str) -> str:
-    elsewhere = [full for full, _ in _leaves(Config(), "") if full.rsplit(".", 1)[-1] == name]
+    elsewhere = [
+        upper for full, _ in _leaves(_EVERYTHING, "") for upper in _upwards(full) if upper.endswith(f".{name}")
+    ]
     full = f"{path}.{name}".lstrip(".")
     hint = f"it belongs at {elsewhere[0]}" if elsewhere else nearest(name, known)
     return f"unknown setting {full}: {hint}"
 
 
 def _value(hint: Any, value: object, path: str) -> object:
-    if is_dataclass(hint):
-        return _section(cast("type[Any]", hint), value, path)
+    section = next((each for each in (hint, *get_args(hint)) if is_dataclass(each)), None)
+    if section is not None and get_origin(hint) is Mapping:
+        return _named_sections(cast("type[Any]", section), value, path)
+    if section is not None:
+        return _section(cast("type[Any]", section), value, path)
     try:
         return msgspec.convert(value, hint, strict=True)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path}={value!r}: {error}") from None
 
 
+def _named_sections(kind: type[Any], value: object, path: str) -> dict[str, object]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{path} must be a section of named entries, not {value!r}")
+    entries = cast("Mapping[object, object]", value)
+    return {str(name): _section(kind, entry, f"{path}.{name}") for name, entry in entries.items()}
+
+
 def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
-    if not is_dataclass(value):
+    if is_dataclass(value):
+        parts = [(item.name, getattr(value, item.name)) for item in fields(value)]
+    elif isinstance(value, Mapping) and value:
+        parts = list(cast("Mapping[str, object]", value).items())
+    else:
         yield path, value
         return
-    for item in fields(value):
-        yield from _leaves(getattr(value, item.name), f"{path}.{item.name}".lstrip("."))
+    for name, part in parts:
+        yield from _leaves(part, f"{path}.{name}".lstrip("."))
 
 
 def _paths(tree: Mapping[str, Any], path: str = "") -> Iterator[str]:
     for key, value in tree.items():
         name = f"{path}.{key}".lstrip(".")
-        yield name
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value:
             yield from _paths(cast("Mapping[str, Any]", value), name)
+        else:
+            yield name
 
 
 def _upwards(path: str) -> Iterator[str]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from haversack.clock import utc_now
-from haversack.config import Config, load_config
+from haversack.config import Config, load_config, read_secret
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
-from haversack.errors import InputError, nearest
+from haversack.errors import ConfigError, InputError, nearest
 from haversack.recall import Recall
 from haversack.tokens import counter_for
 
 if TYPE_CHECKING:
     from haversack.embed.embedder import Embedder
+    from haversack.llm.port import ChatService
     from haversack.store.port import Store
 
 __all__ = ["open_haversack"]
@@ -27,7 +29,7 @@ _EMBEDDERS = ("default", "none", "onnx")
 def open_haversack(
     store: str | os.PathLike[str],
     *,
-    embedder: str | Embedder = "none",
+    embedder: str | Embedder = "default",
     config: str | os.PathLike[str] | Config | None = None,
     read_only: bool = False,
 ) -> Haversack:
@@ -45,11 +47,29 @@ def open_haversack(
             recall=Recall(port, vectors),
             embedder=vectors,
             settings=settings.engine,
+            memory=settings.memory,
+            service=partial(_service, settings),
             clock=utc_now,
             entropy=secrets.token_bytes,
             counter=counter_for,
         )
     )
+
+
+def _service(settings: Config, name: str) -> ChatService:
+    """The configured chat service of this name."""
+    chosen = settings.services.get(name)
+    if chosen is None:
+        known = nearest(name, settings.services) if settings.services else "none is configured under `services`"
+        raise ConfigError(f"no chat service is called {name!r}: {known}")
+    key = "none" if chosen.api_key_env is None else read_secret(chosen.api_key_env)
+    if chosen.provider == "anthropic":
+        from haversack.llm.anthropic import AnthropicService
+
+        return AnthropicService(model=chosen.model, base_url=chosen.base_url, api_key=key)
+    from haversack.llm.openai import OpenAIService
+
+    return OpenAIService(model=chosen.model, base_url=chosen.base_url, api_key=key)
 
 
 def _store(where: str | os.PathLike[str], *, read_only: bool) -> Store:

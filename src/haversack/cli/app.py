@@ -23,7 +23,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "forget": "forget",
         "restore-memory": "forget",
     },
-    "Look": {"sessions": "look", "stats": "look"},
+    "Look": {"sessions": "look", "stats": "look", "config": "config"},
     "Serve": {"serve": "serve", "keys": "keys"},
 }
 """Command -> the module of `commands` that holds it, as `haversack --help` groups them."""

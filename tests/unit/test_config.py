@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from haversack.config import Config, Setting, load_config, settings_in_force
+from haversack.errors import ConfigError, NotFoundError
+
+PRIMING = """\
+memory:
+  context_window: 32000
+  output_buffer: 2500
+  max_history_turns: 15
+  supporting_context:
+    budget_ratio: 0.30
+    section_priority: [known_facts, passages, insights, summaries, tools, state]
+    max_items:
+      passages: 5
+      known_facts: 15
+      insights: 10
+      summaries: 5
+      tools: 5
+  priming:
+    enabled: true
+    token_budget: 4000
+    top_entities: 20
+    max_insights: 10
+    max_summaries: 5
+    max_known_facts: 20
+    previous_sessions: 1
+    previous_session_turns: 3
+"""
+
+COMPACTION = """\
+memory:
+  compaction:
+    enabled: true
+    llm_service: compaction
+    compaction_threshold: 0.85
+    critical_threshold: 0.95
+    target_utilization: 0.70
+    cooldown_turns: 3
+    max_duration_ms: 15000
+    critical_max_duration_ms: 45000
+    min_turns_to_summarize: 5
+    max_turns_per_summary: 8
+    compaction_recency_window: 4
+    insight_dedup_enabled: true
+    insight_similarity_threshold: 0.90
+    max_insights_to_check: 50
+    trend_window: 10
+"""
+
+
+def written(tmp_path: Path, text: str, name: str = "haversack.yaml") -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_attention_layouts_fragments_load_as_they_stand(tmp_path: Path) -> None:
+    memory = load_config(written(tmp_path, PRIMING), {}).memory
+    assert (memory.context_window, memory.output_buffer, memory.max_history_turns) == (32000, 2500, 15)
+    assert memory.supporting_context.max_items["known_facts"] == 15
+    assert (memory.priming.top_entities, memory.priming.previous_session_turns) == (20, 3)
+    compaction = load_config(written(tmp_path, COMPACTION), {}).memory.compaction
+    assert compaction is not None
+    assert (compaction.llm_service, compaction.max_turns_per_summary, compaction.trend_window) == ("compaction", 8, 10)
+
+
+def test_toml_says_the_same_and_no_file_is_the_defaults(tmp_path: Path) -> None:
+    path = written(tmp_path, "[engine]\nbudget = 700\n[memory.compaction]\ncooldown_turns = 5\n", "h.toml")
+    config = load_config(path, {})
+    assert config.engine.budget == 700
+    assert config.memory.compaction is not None
+    assert config.memory.compaction.cooldown_turns == 5
+    assert load_config(None, {}) == Config()
+    assert load_config(written(tmp_path, ""), {}) == Config()
+
+
+def test_services_are_named_entries(tmp_path: Path) -> None:
+    text = "services:\n  compaction: {provider: openai, model: tiny, base_url: 'http://127.0.0.1:1/v1'}\n"
+    services = load_config(written(tmp_path, text), {}).services
+    assert services["compaction"].model == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "memory: {compaction: {compaction_treshold: 0.7}}",
+            "memory.compaction.compaction_treshold.*compaction_threshold",
+        ),
+        ("memory: {compaction: {cooldown_turns: 3, Cooldown_Turns: 2}}", "'Cooldown_Turns' is given twice"),
+        ("cooldown_turns: 3", "cooldown_turns: it belongs at memory.compaction.cooldown_turns"),
+        ("engine: {top_k: 5, compaction: {cooldown_turns: 1}}", "engine.compaction"),
+        ("unknown_section: {}", "unknown setting unknown_section"),
+        ("compaction: {cooldown_turns: 1}", "compaction: it belongs at memory.compaction"),
+        ("memory: {compaction: null}", "memory.compaction must be a section"),
+        ("memory: {compaction: []}", "memory.compaction must be a section"),
+        ("memory: {supporting_context: {max_items: {key_facts: 3}}}", "known_facts"),
+        ("memory: {supporting_context: {section_priority: [key_facts]}}", "known_facts"),
+        ("memory: {compaction: {compaction_threshold: 80}}", "memory.compaction.*compaction_threshold=80.*up to 1"),
+        ("memory: {compaction: {compaction_threshold: 1.5}}", "compaction_threshold=1.5"),
+        ("memory: {compaction: {compaction_threshold: 0}}", "compaction_threshold=0"),
+        ("memory: {compaction: {compaction_threshold: -0.1}}", "compaction_threshold=-0.1"),
+        ("memory: {compaction: {compaction_threshold: .nan}}", "compaction_threshold=nan"),
+        ("memory: {compaction: {compaction_threshold: '0.7'}}", "Expected `float`, got `str`"),
+        ("memory: {compaction: {compaction_threshold: 0.6, target_utilization: 0.8}}", "target_utilization=0.8"),
+        ("memory: {compaction: {compaction_threshold: 0.8, target_utilization: 0.8}}", "target_utilization=0.8"),
+        ("memory: {compaction: {cooldown_turns: -1}}", "cooldown_turns=-1"),
+        ("memory: {context_window: 200000, output_buffer: 200000}", "output_buffer=200000"),
+        ("memory: {context_window: '32000'}", "memory.context_window"),
+        ("engine: {budget: -5}", "engine.budget=-5"),
+        ("engine: {top_k: 0}", "engine.top_k=0"),
+        ("services: {x: {provider: openia, model: y}}", "services.x.*did you mean 'openai'"),
+        ("services: {x: {provider: openai}}", "services.x"),
+        ("services: [x]", "services must be a section of named entries"),
+        ("[1, 2]", "must hold sections"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_what_cannot_have_the_effect_its_author_wanted_is_an_error(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        load_config(written(tmp_path, text), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("HAVERSACK_ENGNE__BUDGET", "engne: did you mean 'engine'"),
+        ("HAVERSACK_ENGINE__BUDGT", "engine.budgt: did you mean 'budget'"),
+        ("HAVERSACK_BUDGET", "HAVERSACK_ENGINE__BUDGET"),
+        ("HAVERSACK_STOER", "HAVERSACK_STORE"),
+    ],
+)
+def test_a_misspelt_variable_is_an_error(name: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        load_config(None, {name: "5"})
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"nope\.yaml"):
+        load_config(tmp_path / "nope.yaml", {})
+
+
+def test_the_environment_wins_and_each_value_knows_where_it_came_from(tmp_path: Path) -> None:
+    path = written(tmp_path, "engine: {budget: 700, layout: sections}\n")
+    variables = {"HAVERSACK_ENGINE__BUDGET": "1500", "HAVERSACK_STORE": "x.db", "OTHER": "1"}
+    assert load_config(path, variables).engine.budget == 1500
+    told = {setting.path: setting for setting in settings_in_force(path, variables)}
+    assert told["engine.budget"] == Setting(path="engine.budget", value=1500, origin="HAVERSACK_ENGINE__BUDGET")
+    assert told["engine.layout"].origin == str(path)
+    assert told["engine.model"].origin == "default"
+
+
+def leaves(value: Any, path: str = "") -> dict[str, Any]:
+    if isinstance(value, dict) and value:
+        return {k: v for name, part in value.items() for k, v in leaves(part, f"{path}.{name}").items()}
+    return {path.lstrip("."): value}
+
+
+def test_what_is_in_force_lists_every_setting(tmp_path: Path) -> None:
+    path = written(tmp_path, COMPACTION)
+    everything = leaves(msgspec.to_builtins(load_config(path, {}), enc_hook=dict))
+    assert {setting.path for setting in settings_in_force(path, {})} == set(everything)
