@@ -223,7 +223,7 @@ def _apply(space: _Space, batch: Batch) -> Applied:
         gone_memories, gone_turns = _erase(space, batch.erase)
     appended, skipped = _append(space, batch.turns)
     ignored = _made_from_alone(batch.memories, skipped)
-    _write(space, [memory for memory in batch.memories if memory.id not in ignored])
+    _write(space, [memory for memory in batch.memories if memory.id not in ignored], batch.seen)
     _value(space, ignored, batch.prices, batch.vectors)
     for written in batch.records:
         _put(space, written)
@@ -298,8 +298,12 @@ def _made_from_alone(memories: Iterable[Memory], skipped: Iterable[str]) -> set[
     return {memory.id for memory in memories if memory.source.turns and there.issuperset(memory.source.turns)}
 
 
-def _write(space: _Space, memories: Iterable[Memory]) -> None:
-    for memory in {memory.id: memory for memory in memories}.values():
+def _write(space: _Space, memories: Iterable[Memory], seen: int | None) -> None:
+    fresh = {memory.id: memory for memory in memories}
+    for former in (space.memories[name] for name in fresh if name in space.memories):
+        if seen is not None and former.changed > seen:
+            raise ConflictError(f"memory {former.id} was changed meanwhile; read it again")
+    for memory in fresh.values():
         if memory.id in space.tombstones:
             msg = f"memory {memory.id} was erased for good; its id cannot be used again"
             raise ConflictError(msg)

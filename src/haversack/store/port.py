@@ -122,6 +122,8 @@ class Batch:
     vectors: tuple[Vector, ...] = ()
     """Likewise."""
     records: tuple[Written, ...] = ()
+    seen: int | None = None
+    """The change number up to which the writer had read: replacing a memory changed after it is a ConflictError."""
     erase: Erasure | None = None
     """Carried out first. Each erased memory leaves a tombstone: its id and its content's fingerprint, no words; each
     erased turn with a key leaves a digest of session and key."""

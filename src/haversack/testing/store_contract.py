@@ -267,6 +267,17 @@ class StoreContract(ABC):
         both = Batch(erase=Erasure(memories=(other,)), memories=(sample_memory(2),))
         _refused(ConflictError, lambda: store.apply("n", both))
 
+    def test_a_replacement_of_what_changed_after_it_was_read_is_refused_whole(self) -> None:
+        store = self.open_store()
+        one, two, new = sample_memory(1), sample_memory(2), sample_memory(3)
+        seen = store.apply("n", Batch(memories=(one, two))).sequence
+        store.apply("n", Batch(memories=(replace(two, importance=0.9),)))
+        both = Batch(memories=(replace(one, pinned=True), replace(two, pinned=True)), seen=seen)
+        _refused(ConflictError, lambda: store.apply("n", both))
+        assert [memory.pinned for memory in store.memories("n", [one.id, two.id])] == [False, False]
+        store.apply("n", Batch(memories=(replace(one, pinned=True), new), seen=seen))
+        assert store.memories("n", [one.id])[0].pinned
+
     def test_erasing_everything_leaves_a_number_alone(self) -> None:
         store = self.open_store()
         store.apply("kept", Batch(memories=(sample_memory(1),)))

@@ -70,7 +70,7 @@ def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> A
     appended, skipped = _append(connection, namespace, batch.turns)
     ignored = _made_from_alone(batch.memories, skipped)
     fresh = {memory.id: memory for memory in batch.memories if memory.id not in ignored}
-    _write(connection, namespace, fresh, counter)
+    _write(connection, namespace, fresh, counter, batch.seen)
     _set_prices(connection, namespace, [price for price in batch.prices if price.memory not in ignored], fresh)
     _set_vectors(connection, namespace, [vector for vector in batch.vectors if vector.memory not in ignored], fresh)
     for written in batch.records:
@@ -226,14 +226,19 @@ def _made_from_alone(memories: Sequence[Memory], skipped: Sequence[str]) -> set[
     return {memory.id for memory in memories if memory.source.turns and there.issuperset(memory.source.turns)}
 
 
-def _write(connection: sqlite3.Connection, namespace: str, fresh: dict[str, Memory], counter: _Counter) -> None:
+def _write(
+    connection: sqlite3.Connection, namespace: str, fresh: dict[str, Memory], counter: _Counter, seen: int | None
+) -> None:
     if not fresh:
         return
     ids = list(fresh)
     for (name,) in find(connection, "SELECT id FROM tombstones WHERE namespace = ? AND id IN", (namespace,), ids):
         raise ConflictError(f"memory {name} was erased for good; its id cannot be used again")
-    select = "SELECT id, born, kind, content, speaker, event_time FROM memories WHERE namespace = ? AND id IN"
+    select = "SELECT id, changed, born, kind, content, speaker, event_time FROM memories WHERE namespace = ? AND id IN"
     former: dict[str, Row] = {row[0]: row for row in find(connection, select, (namespace,), ids)}
+    for name, changed, *_ in former.values():
+        if seen is not None and changed > seen:
+            raise ConflictError(f"memory {name} was changed meanwhile; read it again")
     inserts: list[Row] = []
     updates: list[Row] = []
     untrue: list[tuple[str, str]] = []
@@ -243,8 +248,8 @@ def _write(connection: sqlite3.Connection, namespace: str, fresh: dict[str, Memo
         if row is None:
             inserts.append((*row_of_memory(memory, number, number), namespace))
             continue
-        updates.append((*row_of_memory(memory, row[1], number), namespace, name))
-        if row[2:] != (memory.kind.value, memory.content, memory.speaker, micros(memory.event_time)):
+        updates.append((*row_of_memory(memory, row[2], number), namespace, name))
+        if row[3:] != (memory.kind.value, memory.content, memory.speaker, micros(memory.event_time)):
             untrue.append((namespace, name))
     connection.executemany(_INSERT_MEMORY, inserts)
     connection.executemany(_UPDATE_MEMORY, updates)
