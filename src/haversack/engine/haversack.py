@@ -11,6 +11,7 @@ from haversack.engine.core import Core
 from haversack.engine.jobs import JobBoard
 from haversack.engine.keys import Keyring
 from haversack.engine.namespace import Namespace
+from haversack.engine.visits import Visits
 from haversack.errors import StoreError
 from haversack.model.text import label
 from haversack.store.port import Batch
@@ -28,6 +29,8 @@ class Haversack:
         """Who may do what, where doors ask for a key."""
         self.audit = Audit(core)
         """Who did what to which memory when."""
+        self.visits = Visits(core)
+        """Sessions that clients open and close."""
         self.jobs = JobBoard(core)
         """Long work that outlives the call that asked for it."""
 

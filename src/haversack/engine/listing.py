@@ -13,7 +13,7 @@ from haversack.model.memory import Memory
 from haversack.model.query import Filter
 from haversack.model.times import hours_between
 
-__all__ = ["Page", "live", "page", "reembed", "wake_up"]
+__all__ = ["Page", "folded", "live", "page", "reembed", "wake_up"]
 
 _MOST = 1_000
 _CHUNK = 1_000
@@ -54,6 +54,12 @@ def page(core: Core, namespace: str, chosen: Filter, now: datetime, *, after: in
 def live(core: Core, namespace: str, chosen: Filter, now: datetime) -> Iterator[Memory]:
     """All memories that pass the filter, in no order."""
     return (memory for memory in every_memory(core, namespace) if chosen.reason_against(memory, now) is None)
+
+
+def folded(core: Core, namespace: str) -> list[Memory]:
+    """Memories that others took the place of, the newest first."""
+    gone = [memory for memory in every_memory(core, namespace) if memory.superseded_by is not None]
+    return sorted(gone, key=lambda memory: -memory.born)
 
 
 def wake_up(core: Core, namespace: str, now: datetime, *, top: int, least: float = 0.0) -> tuple[list[Memory], int]:

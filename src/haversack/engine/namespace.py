@@ -155,6 +155,10 @@ class Namespace:
         """Say `up`, `down` or `flag` of a memory: its importance moves a little, and the vote is kept."""
         return feedback.vote(self._core, self.name, memory_id, signal)
 
+    def votes_by_signal(self) -> dict[feedback.Signal, int]:
+        """How many votes of each kind its memories have."""
+        return feedback.votes_by_signal(self._core, self.name)
+
     def votes(self, memory_id: str) -> list[feedback.Vote]:
         """The votes on a memory, oldest first."""
         return feedback.votes(self._core, self.name, memory_id)
@@ -188,6 +192,15 @@ class Namespace:
     def merge(self, memory_ids: Iterable[str], *, preview: bool = False) -> Memory:
         """One memory with the words of all of these, which takes their place; `unfold` brings one back."""
         return tidying.merge(self._core, self.name, tuple(memory_ids), preview=preview)
+
+    def folded(self) -> list[Memory]:
+        """Memories that a fold, a merge or a successor took the place of, the newest first."""
+        return listing.folded(self._core, self.name)
+
+    def everything(self, **conditions: Unpack[Conditions]) -> list[Memory]:
+        """All memories that pass the filters, the newest first."""
+        found = listing.live(self._core, self.name, read_filter(conditions), self._core.clock())
+        return sorted(found, key=lambda memory: -memory.born)
 
     def unfold(self, memory_id: str) -> Memory:
         """Undo a fold or a merge for one memory."""

@@ -72,7 +72,7 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     if core.memory.compaction is not None:
         coordinator_of(core, namespace).before_prompt(session)
     history = _history(core, namespace, session, wanted)
-    live, past = _live(wanted.query, history)
+    live, past, asked = _live(wanted.query, history)
     place = (namespace, session)
     built = build_prompt(
         query=live,
@@ -84,7 +84,7 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         tool_budget=wanted.tool_budget,
         history=past,
         prior=_prior(core, namespace, session, core.memory.priming),
-        candidates=_candidates(core, namespace, live, past, wanted),
+        candidates=_candidates(core, namespace, live, past, asked, wanted),
         layout=wanted.layout,
         format=wanted.format,
         context_budget=wanted.budget,
@@ -142,18 +142,19 @@ def _past(core: Core, namespace: str, session: str, limit: int = 1_000) -> list[
     return [Past(message=one.message, id=one.id, stands_for=one.stands_for) for one in shown(view, turns, words)]
 
 
-def _live(query: str | Message | None, history: Sequence[Past]) -> tuple[str | Message, Sequence[Past]]:
+def _live(query: str | Message | None, history: Sequence[Past]) -> tuple[str | Message, Sequence[Past], str]:
+    """The query, the history before it, and the query's turn id where it is one."""
     if query is not None:
-        return query, history
+        return query, history, ""
     if not history or history[-1].message.role is not Role.USER or history[-1].stands_for:
         raise InputError("give a query: the session's last turn is not the user's")
-    return history[-1].message, history[:-1]
+    return history[-1].message, history[:-1], history[-1].id
 
 
 def _candidates(
-    core: Core, namespace: str, live: str | Message, past: Sequence[Past], wanted: Window
+    core: Core, namespace: str, live: str | Message, past: Sequence[Past], asked: str, wanted: Window
 ) -> Sequence[Candidate]:
-    """What recall finds, with what stands in the prompt already marked: kept turns, and summaries of the history."""
+    """What recall finds, with what stands in the prompt already marked: kept turns, summaries, and the query's turn."""
     words = live.text if isinstance(live, Message) else live
     if is_blank(words):
         return ()
@@ -161,7 +162,7 @@ def _candidates(
     room = max(0, wanted.window - wanted.output)
     supporting = int(room * wanted.layout.ratio)
     found = candidates(core, gather(core, request, wanted.layout, supporting), wanted.pricer.counter)
-    standing = _standing(past, room - supporting, wanted.pricer)
+    standing = _standing(past, room - supporting, wanted.pricer) | {asked}
     return [replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
 
 

@@ -50,7 +50,8 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
     settings, memory = core.settings, core.memory
     model = wanted.get("model") or settings.model
     known = resolve(model)
-    window = wanted.get("window") or memory.context_window or known.window
+    asked = wanted.get("window")
+    window = next((size for size in (asked, memory.context_window, known.window) if size is not None), None)
     if window is None:
         raise InputError(f"the context window of {model!r} is not known: give window=, or set memory.context_window")
     output, now, budget = wanted.get("output"), wanted.get("now"), wanted.get("budget")
