@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from haversack.store.memory import MemoryStore
@@ -14,8 +14,12 @@ from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory, sample_turn
 from haversack.testing.store_machine import StoreMachine
 
+_QUICK_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - only a place for temporary folders
+"""Durability is not the question here, so the runs need not wait for a disk."""
+
 _CALM = settings(
-    max_examples=40,
+    max_examples=100,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking would take minutes, and a run is short
     stateful_step_count=15,
     deadline=None,
     suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
@@ -26,7 +30,7 @@ _CALM = settings(
 class _SqliteMachine(StoreMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=_QUICK_DISK)
 
     def open_store(self) -> Store:
         return SqliteStore(Path(self.folder.name) / "store.db")
@@ -53,7 +57,7 @@ _kin = _names.flatmap(
 @given(names=_kin)
 @settings(max_examples=30, deadline=None)
 def test_nothing_crosses_namespaces(names: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=_QUICK_DISK) as folder:
         stores: list[Store] = [MemoryStore(), SqliteStore(Path(folder) / "store.db")]
         for store in stores:
             for number, name in enumerate(names):
