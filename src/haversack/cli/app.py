@@ -23,8 +23,9 @@ GROUPS: dict[str, dict[str, str]] = {
         "forget": "forget",
         "restore-memory": "forget",
     },
+    "Sessions": {"prompt": "session", "compact": "session", "expand": "session"},
     "Look": {"sessions": "look", "stats": "look", "config": "config"},
-    "Serve": {"serve": "serve", "keys": "keys"},
+    "Serve": {"serve": "serve", "keys": "keys", "mcp": "mcp"},
 }
 """Command -> the module of `commands` that holds it, as `haversack --help` groups them."""
 
