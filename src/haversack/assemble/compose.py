@@ -314,7 +314,7 @@ class _Job:
                 if self.candidates[item].memory.pinned:
                     msg = f"the pinned memories alone count {tokens} tokens, the budget is {self.budget}"
                     raise BudgetError(msg, Ledger(lines=(Line(name="pinned", tokens=tokens),), budget=self.budget))
-                excess -= packing.taken.pop(item)
+                excess -= max(packing.taken.pop(item), self.counter.count(self.lines[item]))
                 self.fates[item] = Fate(Outcome.DROPPED, Reason.RECOUNT, "recount")
 
     def _report(

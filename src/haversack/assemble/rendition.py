@@ -57,7 +57,7 @@ def shorter_forms(content: str, memory_id: str, wanted: frozenset[str]) -> list[
     units, joint = _units(content)
     ranked = _ranked(units, wanted)
     texts = [(Rendition.SHORTENED, _joined(units, ranked[:count], joint)) for count in _counts(len(units))]
-    best = units[ranked[0]].text if ranked else content
+    best = _joined(units, ranked[:1], joint) if ranked else content
     texts += [
         (Rendition.SHORTENED, _cut(best, _EXCERPT)),
         (Rendition.LINE, _cut(one_line(content), _ONE_LINE)),
