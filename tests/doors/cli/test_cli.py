@@ -190,3 +190,38 @@ def test_completion_is_offered(tmp_path: Path) -> None:
     env = {**os.environ, "_HAVERSACK_COMPLETE": "bash_source"}
     done = subprocess.run([program], capture_output=True, text=True, check=False, cwd=tmp_path, env=env)
     assert "_haversack_completion" in done.stdout
+
+
+def test_a_session_is_prompted_compacted_and_expanded(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    lines = [
+        f'{{"role": "{"user" if n % 2 == 0 else "assistant"}", "content": "remark {n} on hotel {n}"}}'
+        for n in range(40)
+    ]
+    file.write_text("\n".join(lines))
+    run("import", str(file))
+    session = run("sessions", "--json").data[0]["id"]
+    prompt = run("prompt", session, "which hotel?", "--window", "700", "--output", "100", "--json").data
+    assert prompt["ledger"]["total"] <= 600
+    assert prompt["request"]["messages"][-1] == {"role": "user", "content": "which hotel?"}
+    shown = run("prompt", session, "which hotel?", "--window", "700")
+    assert "█" in shown.out
+    assert "private content" in shown.err
+    done = run("compact", session, "--json").data
+    assert (done["outcome"], done["turns_summarized"] > 0) == ("done", True)
+    behind = run("expand", session, done["summary"], "--json").data
+    assert [turn["position"] for turn in behind] == list(range(done["turns_summarized"]))
+    again = run("compact", session)
+    assert (again.code, "nothing to compact" in again.out) == (0, True)
+    assert run("expand", session, "nothing").code == 3
+
+
+def test_tools_come_from_a_file_and_are_chosen_on_request(run: Run, tmp_path: Path) -> None:
+    run("remember", "tea at four")
+    tools = tmp_path / "tools.json"
+    tools.write_text('[{"name": "brew_tea", "description": "brew tea", "parameters": {}}, {"name": "mow_lawn"}]')
+    answer = run("prompt", "s", "brew tea", "--window", "900", "--tools", str(tools), "--tool-budget")
+    assert "left out" in answer.out
+    assert "mow_lawn" in answer.out
+    tools.write_text("{}")
+    assert run("prompt", "s", "brew tea", "--window", "900", "--tools", str(tools)).code == 2

@@ -1,0 +1,142 @@
+"""`prompt`, `compact` and `expand`: what a model call gets, sessions made short, and opened again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from haversack.assemble import LAYOUTS, SHAPES, Format, Prompt, ToolBudget
+from haversack.cli import show
+from haversack.cli.options import Place, place
+from haversack.compaction import CompactionResult
+from haversack.errors import InputError
+
+__all__ = ["COMMANDS"]
+
+
+@click.command()
+@click.argument("session")
+@click.argument("query", required=False)
+@click.option("--system", default="", help="The system text.")
+@click.option(
+    "--tools", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON list of tool schemas."
+)
+@click.option(
+    "--tool-budget", is_flag=True, help="Send only the tools that are worth it: 25 % of the window, at most 20."
+)
+@click.option("--model", "-m", help="Whose tokens and window.")
+@click.option("--window", type=int, help="Tokens of the model's context.")
+@click.option("--output", type=int, help="Tokens kept free for the answer.")
+@click.option("--layout", metavar="NAME", help=f"One of {', '.join(LAYOUTS)}.")
+@click.option("--format", metavar="NAME", help=f"One of {', '.join(Format)}.")
+@click.option("--shape", default="openai", show_default=True, metavar="NAME", help=f"One of {', '.join(SHAPES)}.")
+@click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
+@place
+def prompt(
+    place: Place, session: str, query: str | None, *, tools: Path | None, tool_budget: bool, shape: str, **wanted: Any
+) -> None:
+    """Show the whole prompt of one model call for SESSION: system, history, memories, tools and QUERY in one window.
+
+    Without QUERY the session's last turn is the question. The prompt holds private content.
+
+    \b
+    Examples:
+      haversack prompt 2026-03-02 "What did we decide?" --model gpt-4o --window 8000
+      haversack prompt 2026-03-02 "And the tides?" --layout cached --json
+    """
+    given = {name: value for name, value in wanted.items() if value is not None}
+    if tools is not None:
+        given["tools"] = _schemas(tools)
+    if tool_budget:
+        given["tool_budget"] = ToolBudget()
+    with place.open_namespace() as ns:
+        built = ns.session(session).prompt(query, **given)
+    if place.as_json:
+        show.json_line({**built.to_dict(), "request": built.request(shape)})
+    else:
+        _show(built, shape)
+
+
+@click.command()
+@click.argument("session")
+@click.option("--to-free", type=click.IntRange(min=1), help="Tokens to free; by default all that is old.")
+@place
+def compact(place: Place, session: str, to_free: int | None) -> None:
+    """Put summaries in place of SESSION's old turns in prompts. The turns stay stored, recallable and expandable.
+
+    Uses the chat service of memory.compaction.llm_service, or selects sentences when none is named.
+
+    \b
+    Example:
+      haversack compact 2026-03-02
+    """
+    with place.open_namespace() as ns:
+        result = ns.session(session).compact(to_free=to_free)
+    if place.as_json:
+        show.json_line(result)
+    else:
+        show.text(_outcome(result))
+    if result.errors:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@click.argument("session")
+@click.argument("name", metavar="ID")
+@click.option("--reopen", is_flag=True, help="The summary stops standing for them: prompts show the turns again.")
+@place
+def expand(place: Place, session: str, name: str, *, reopen: bool) -> None:
+    """Show the turns of SESSION that the summary (or the pointer to a tool result) ID stands for, as they were said.
+
+    \b
+    Example:
+      haversack expand 2026-03-02 01J9ZK3V6W8X4Y2T5R7Q0M1N2P
+    """
+    with place.open_namespace() as ns:
+        turns = ns.session(session).expand(name, reopen=reopen)
+    if place.as_json:
+        show.json_line(turns)
+        return
+    rows = [(turn.position, turn.at, turn.message.name or turn.message.role, turn.message.text) for turn in turns]
+    show.table(("#", "at", "who", "said"), rows)
+
+
+def _schemas(file: Path) -> list[dict[str, Any]]:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]])
+    except msgspec.DecodeError as error:
+        raise InputError(f"{file} must hold a JSON list of tool schemas: {error}") from None
+
+
+def _show(built: Prompt, shape: str) -> None:
+    for message in built.messages(shape):
+        show.heading(str(message.get("role", message.get("type", ""))))
+        content = message.get("content")
+        show.text(content if isinstance(content, str) else msgspec.json.encode(message).decode())
+    ledger = built.ledger
+    show.heading(f"{ledger.total} of {ledger.budget} tokens sent, {ledger.reserved} kept for the answer")
+    whole = max(1, ledger.budget)
+    lines = [(line.name, line.tokens, line.items or "", show.bar(line.tokens / whole)) for line in ledger.lines]
+    lines += [
+        (name, size, "", show.bar(size / whole))
+        for name, size in (("answer", ledger.reserved), ("spare", ledger.spare))
+    ]
+    show.table(("line", "tokens", "items", "of the window"), lines)
+    if built.tool_report is not None:
+        show.text(f"\n{built.tool_report}")
+    show.note("this prompt holds private content")
+
+
+def _outcome(result: CompactionResult) -> str:
+    told = f"{result.outcome}: {result.turns_summarized} turns behind a summary, "
+    told += f"{result.results_cleared} tool results cleared, "
+    told += f"{result.tokens_before} -> {result.tokens_after} tokens in {result.duration_ms / 1000:.1f} s"
+    if result.summary:
+        told += f"\nsummary {result.summary}"
+    return "\n".join([told, *(f"  {reason}" for reason in (*result.reasons, *result.errors))])
+
+
+COMMANDS = [prompt, compact, expand]
