@@ -492,7 +492,8 @@ class StoreContract(ABC):
                 for number in range(10):
                     each = 100 * worker + number
                     store.apply("n", Batch(memories=(sample_memory(each),), turns=(sample_turn(each),)))
-                    assert len(store.changes("n").memories) == len({m.id for m in store.changes("n").memories})
+                    seen = store.changes("n")
+                    assert [memory.changed for memory in seen.memories] == list(range(1, seen.upto + 1))
             except BaseException as failure:  # noqa: BLE001 - handed to the test's own thread
                 failures.append(failure)
 
