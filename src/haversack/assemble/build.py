@@ -195,7 +195,7 @@ class _Job:
             event = previous.holds_for(history, self.system_text)
             anchor, events = (previous, list[str]()) if event is None else (Anchor(), [event])
         found = self.noted(anchor, candidates)
-        if anchor.notes and (found is None or anchor.tokens + found.tokens > self.supporting):
+        if self.outgrown(anchor, candidates, found):
             anchor, found = replace(anchor, notes=()), self.noted(Anchor(), candidates)
             events.append("memory_renewed")
         tokens = found.tokens if found else 0
@@ -219,6 +219,20 @@ class _Job:
         prompt = self.prompt(talk, found, kept.rows, len(self.system))
         return replace(prompt, anchor=later, events=tuple(events))
 
+    @property
+    def slot(self) -> int:
+        """What a later note may take."""
+        return max(_SMALLEST_SLICE, self.supporting // _SLICE)
+
+    def outgrown(self, anchor: Anchor, candidates: Sequence[Candidate], found: _Memories | None) -> bool:
+        """Whether the notes have to be packed anew: news but no room for it, or a pinned memory that fits nowhere."""
+        if not anchor.notes:
+            return False
+        standing = anchor.shown.union(found.context.items if found else ())
+        news = [one.memory for one in candidates if one.filtered is None and one.memory.id not in standing]
+        full = anchor.tokens + self.slot > self.supporting
+        return anchor.tokens > self.supporting or (full and bool(news)) or any(memory.pinned for memory in news)
+
     def noted(self, anchor: Anchor, candidates: Sequence[Candidate]) -> _Memories | None:
         """Memories that do not stand in a note yet; None when there is room for none.
 
@@ -226,7 +240,7 @@ class _Job:
         """
         shown = anchor.shown
         new = [_standing(one) if one.memory.id in shown else one for one in candidates]
-        slot = max(_SMALLEST_SLICE, self.supporting // _SLICE) if anchor.notes else self.supporting // _FIRST
+        slot = self.slot if anchor.notes else self.supporting // _FIRST
         room = self.supporting - anchor.tokens
         try:
             return self.memories(new, min(slot, room))

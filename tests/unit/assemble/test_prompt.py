@@ -1,0 +1,186 @@
+import json
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+from anthropic.types import MessageParam, ToolParam
+from openai.types.chat import ChatCompletionMessageParam
+from openai.types.responses import ResponseInputItemParam
+from pydantic import TypeAdapter
+
+from haversack.assemble import Candidate, ModelPricer, Past, Prompt, ToolBudget, build_prompt
+from haversack.assemble.toolshape import shape_tool
+from haversack.budget import Budget, Ledger
+from haversack.errors import BudgetError, InputError
+from haversack.model.memory import Kind
+from haversack.model.message import Image, Message, Role
+from haversack.tokens.models import Family
+
+Say = Callable[..., Message]
+AsPast = Callable[..., list[Past]]
+Make = Callable[..., Candidate]
+
+SEARCH = {
+    "type": "function",
+    "function": {
+        "name": "search",
+        "description": "Find a place",
+        "parameters": {"type": "object", "properties": {"q": {"type": "string"}}},
+    },
+}
+
+
+@pytest.fixture
+def whole(say: Say, as_past: AsPast, make_candidate: Make, pricer: ModelPricer) -> Prompt:
+    history = as_past(
+        say(Role.USER, "find a bike shop", Image(url="https://example.org/a.png", width=64, height=64)),
+        say(Role.ASSISTANT, calls=["c1", "c2"]),
+        say(Role.TOOL, "open till six", answers="c1"),
+        say(Role.TOOL, "closed", answers="c2"),
+        say(Role.ASSISTANT, "The first one is open."),
+    )
+    return build_prompt(
+        query="And a cafe?",
+        pricer=pricer,
+        window=8000,
+        output=500,
+        system="Be kind.",
+        tools=[SEARCH],
+        history=history,
+        prior=as_past(say(Role.USER, "hello"), say(Role.ASSISTANT, "hi")),
+        candidates=[
+            make_candidate("Alice likes tea", number=1),
+            make_candidate("We agreed on Rome", number=2, kind=Kind.SUMMARY),
+        ],
+    )
+
+
+def test_the_order_and_the_ledger_of_the_whole_window(whole: Prompt, pricer: ModelPricer) -> None:
+    assert [message.role.value for message in whole.parts] == [
+        *("system", "user", "assistant"),
+        *("user", "assistant", "tool", "tool", "assistant"),
+        *("user", "user"),
+    ]
+    assert whole.parts[-1].text == "And a cafe?"
+    assert [line.name for line in whole.ledger.lines] == [
+        *("system", "prior sessions", "history", "tool results", "query"),
+        *("memories/known_facts", "memories/summaries", "tools/search", "tools/preamble", "framing"),
+    ]
+    fresh = sum(cost.total for cost in pricer.messages(whole.parts)) + pricer.reply + pricer.tools(whole.tools).total
+    assert whole.tokens == whole.ledger.total == fresh
+    assert whole.ledger.spare == 7500 - fresh
+    assert "output reserve" in str(whole)
+    assert len(whole.verdicts) == 2
+    assert len(whole.turns) == 7
+
+
+def test_providers_accept_the_messages(whole: Prompt) -> None:
+    TypeAdapter(list[ChatCompletionMessageParam]).validate_python(whole.messages("openai"), strict=False)
+    TypeAdapter(list[MessageParam]).validate_python(whole.messages("anthropic"), strict=False)
+    TypeAdapter(list[ResponseInputItemParam]).validate_python(whole.messages("responses"), strict=False)
+    with pytest.raises(InputError, match="did you mean 'openai'"):
+        whole.messages("opanai")
+
+
+def test_requests_for_each_provider(whole: Prompt) -> None:
+    anthropic = whole.request("anthropic")
+    assert anthropic["system"] == "Be kind."
+    TypeAdapter(list[ToolParam]).validate_python(anthropic["tools"])
+    assert set(whole.request("openai")) == {"messages", "tools"}
+    responses = whole.request("responses")
+    assert set(responses) == {"input", "tools"}
+    assert cast("list[dict[str, object]]", responses["tools"])[0]["name"] == "search"
+    json.dumps(whole.to_dict())
+
+
+def test_tool_shapes() -> None:
+    schema = {"type": "object"}
+    claude = {"name": "f", "description": "d", "input_schema": schema}
+    nested = {"type": "function", "function": {"name": "f", "description": "d", "parameters": schema}}
+    flat = {"type": "function", "name": "f", "description": "d", "parameters": schema}
+    for tool in (claude, nested, flat):
+        assert shape_tool(tool, "anthropic") == claude
+        assert shape_tool(tool, "openai") == nested
+        assert shape_tool(tool, "responses") == flat
+    assert shape_tool({"type": "web_search"}, "openai") == {"type": "web_search"}
+    assert shape_tool("odd", "openai") == "odd"
+    strict = {"type": "function", "function": {"name": "f", "parameters": schema, "strict": True}}
+    assert shape_tool(strict, "openai") == strict
+
+
+def test_a_window_smaller_than_its_fixed_parts(pricer: ModelPricer) -> None:
+    with pytest.raises(BudgetError, match="the largest part is system with") as refused:
+        build_prompt(query="hi", pricer=pricer, window=300, output=100, system="word " * 400)
+    ledger = refused.value.ledger
+    assert isinstance(ledger, Ledger)
+    assert ledger.tokens("system") >= 400
+    assert ledger.spare < 0
+    with pytest.raises(InputError, match="output=300 leaves no room"):
+        build_prompt(query="hi", pricer=pricer, window=300, output=300)
+
+
+def test_a_huge_tool_schema_stands_in_the_same_ledger(pricer: ModelPricer) -> None:
+    huge = {"type": "function", "function": {"name": "huge", "description": "word " * 20_000, "parameters": {}}}
+    with pytest.raises(BudgetError, match="the largest part is tools/huge"):
+        build_prompt(query="hi", pricer=pricer, window=8000, tools=[huge])
+    chosen = build_prompt(
+        query="find a place", pricer=pricer, window=8000, tools=[huge, SEARCH], tool_budget=ToolBudget()
+    )
+    assert chosen.tools == (SEARCH,)
+    assert chosen.tool_report is not None
+    assert {row.name: str(row.reason) for row in chosen.tool_report.rows} == {
+        "huge": "irrelevant",
+        "search": "relevant",
+    }
+
+
+def test_supporting_context_is_bounded_by_its_ratio(make_candidate: Make, pricer: ModelPricer) -> None:
+    many = [make_candidate(f"memory number {n} is about pottery", number=n) for n in range(200)]
+    prompt = build_prompt(query="pottery", pricer=pricer, window=2000, output=200, candidates=many, layout="flat")
+    assert prompt.context is not None
+    carrier = pricer.messages(prompt.parts[-2:-1])[0].total
+    assert 0.28 * 1800 < carrier <= 0.30 * 1800
+    small = build_prompt(query="p", pricer=pricer, window=2000, candidates=many, layout="flat", context_budget=100)
+    assert pricer.messages(small.parts[-2:-1])[0].total <= 100
+    quarter = build_prompt(
+        query="p", pricer=pricer, window=2000, candidates=many, layout="flat", context_budget=Budget(ratio=0.25)
+    )
+    assert 400 < pricer.messages(quarter.parts[-2:-1])[0].total <= 500
+    none = build_prompt(query="p", pricer=pricer, window=2000, candidates=many, context_budget=0)
+    assert none.context is None
+    assert len(none.parts) == 1
+
+
+def test_pins_that_do_not_fit_the_context_part(make_candidate: Make, pricer: ModelPricer) -> None:
+    pin = make_candidate("word " * 300, pinned=True)
+    with pytest.raises(BudgetError):
+        build_prompt(query="x", pricer=pricer, window=700, candidates=[pin])
+    with pytest.raises(BudgetError, match="pinned memories need more than"):
+        build_prompt(query="x", pricer=pricer, window=700, candidates=[pin], context_budget=5)
+
+
+def test_other_sessions_are_the_first_to_leave(say: Say, as_past: AsPast, pricer: ModelPricer) -> None:
+    prior = as_past(say(Role.USER, "before"), say(Role.ASSISTANT, "indeed"))
+    history = as_past(*(say(Role.USER, f"turn {n} " + "word " * 30) for n in range(10)))
+    roomy = build_prompt(query="x", pricer=pricer, window=4000, history=history, prior=prior)
+    assert roomy.ledger.tokens("prior sessions") > 0
+    tight = build_prompt(query="x", pricer=pricer, window=200, history=history, prior=prior)
+    assert tight.ledger.tokens("prior sessions") == 0
+    assert [str(row.reason) for row in tight.turns[:2]] == ["prior_session"] * 2
+
+
+def test_unknown_models_are_bounded_and_marked(make_candidate: Make, pricer: ModelPricer) -> None:
+    from haversack.tokens import counter_for
+
+    rough = ModelPricer(counter=counter_for("somebody-elses-model"), family=Family.OTHER)
+    prompt = build_prompt(query="hi", pricer=rough, window=500, candidates=[make_candidate("明日は図書館で会議をする")])
+    assert not prompt.ledger.exact
+    exact = sum(cost.total for cost in pricer.messages(prompt.parts)) + pricer.reply
+    assert prompt.ledger.total >= exact
+
+
+def test_a_message_may_be_the_query(say: Say, pricer: ModelPricer) -> None:
+    picture = Image(url="data:image/png;base64,AAAA", width=10, height=10)
+    prompt = build_prompt(query=say(Role.USER, "what is it?", picture), pricer=pricer, window=4000)
+    assert prompt.parts[-1].parts[1] == picture
+    assert prompt.ledger.tokens("query") > 10

@@ -1,0 +1,136 @@
+from collections.abc import Callable, Sequence
+
+from haversack.assemble import Past, TurnReason
+from haversack.assemble.shrink import shrink_message, without_pictures
+from haversack.assemble.trim import Kept, fit_history, trim
+from haversack.model.message import Image, Message, Opaque, Role, Text
+from haversack.tokens import Counter
+
+Say = Callable[..., Message]
+AsPast = Callable[..., list[Past]]
+
+
+def price(messages: Sequence[Message]) -> list[int]:
+    """A word is a token, a picture is a hundred, a message two more."""
+    pictures = [sum(isinstance(part, Image) for part in message.parts) for message in messages]
+    texts = [" ".join(part.text for part in m.parts if isinstance(part, Text)) for m in messages]
+    return [2 + len(text.split()) + 100 * number for text, number in zip(texts, pictures, strict=True)]
+
+
+def fit(history: Sequence[Past], budget: int, words: Counter, floor: int = 0, longest: int | None = None) -> Kept:
+    return fit_history(history, budget, price=price, counter=words, floor=floor, longest=longest)
+
+
+def test_parallel_calls_are_one_unit_wherever_their_results_stand(say: Say, as_past: AsPast, words: Counter) -> None:
+    history = as_past(
+        say(Role.USER, "do both"),
+        say(Role.ASSISTANT, "yes", calls=["a", "b"]),
+        say(Role.TOOL, "of b", answers="b"),
+        say(Role.USER, "hurry"),
+        say(Role.TOOL, "of a", answers="a"),
+    )
+    kept = fit(history, 100, words)
+    assert [m.text for m in kept.messages] == ["do both", "yes", "of b", "of a", "hurry"]
+    assert kept.places == (0, 1, 1, 1, 3)
+    assert [m.text for m in fit(history, kept.tokens - 1, words).messages] == ["hurry"]
+
+
+def test_orphans_and_unanswered_calls(say: Say, as_past: AsPast, words: Counter) -> None:
+    history = as_past(
+        say(Role.USER, "go"),
+        say(Role.TOOL, "lost", answers="nobody"),
+        say(Role.ASSISTANT, "wait", calls=["a", "b"]),
+        say(Role.TOOL, "of a", answers="a"),
+        say(Role.ASSISTANT, calls=["c"]),
+    )
+    kept = fit(history, 100, words)
+    assert [(m.text, m.tool_calls) for m in kept.messages] == [("go", ()), ("wait", ())]
+    assert [row.reason for row in kept.rows] == [
+        TurnReason.FITS,
+        TurnReason.ORPHAN_RESULT,
+        TurnReason.UNANSWERED_CALL,
+        TurnReason.UNANSWERED_CALL,
+        TurnReason.UNANSWERED_CALL,
+    ]
+
+
+def test_summaries_stay_when_turns_have_to_go(say: Say, words: Counter) -> None:
+    summary = Past(message=say(Role.USER, "in short"), id="s", stands_for=9)
+    turns = [Past(message=say(Role.USER if n % 2 == 0 else Role.ASSISTANT, f"turn {n}"), id=f"t{n}") for n in range(20)]
+    kept = fit([summary, *turns], 24, words)
+    assert [m.text for m in kept.messages] == ["in short", "turn 15", "turn 16", "turn 17", "turn 18", "turn 19"]
+    assert kept.tokens == 24
+
+
+def test_a_conversation_starts_with_the_user(say: Say, as_past: AsPast, words: Counter) -> None:
+    history = as_past(*(say(Role.USER if n % 2 == 0 else Role.ASSISTANT, f"turn {n}") for n in range(6)))
+    kept = fit(history, 12, words)
+    assert [m.text for m in kept.messages] == ["turn 4", "turn 5"]
+    assert kept.rows[3].reason is TurnReason.NOT_A_START
+    assert kept.rows[2].reason is TurnReason.NO_ROOM
+
+
+def test_one_huge_message_does_not_cost_the_others_their_place(say: Say, as_past: AsPast, words: Counter) -> None:
+    history = as_past(
+        say(Role.USER, "first"),
+        say(Role.ASSISTANT, "word " * 100_000),
+        say(Role.USER, "second"),
+        say(Role.ASSISTANT, "ok"),
+    )
+    kept = fit(history, 300, words)
+    assert len(kept.messages) == 4
+    assert kept.tokens <= 300
+    assert kept.rows[1].reason is TurnReason.SHORTENED
+    assert "cut: the whole is kept" in kept.messages[1].text
+
+
+def test_pictures_leave_before_words_do(say: Say, as_past: AsPast, words: Counter) -> None:
+    picture = Image(url="https://example.org/a.png", caption="a vase")
+    history = as_past(say(Role.USER, "look at this", picture), say(Role.ASSISTANT, "nice " * 60))
+    kept = fit(history, 160, words)
+    assert kept.messages[0].text == "look at this\n[image left out: a vase]"
+    assert kept.rows[0].reason is TurnReason.PICTURE_LEFT_OUT
+    assert fit(history, 170, words).messages[0] is history[0].message
+    assert without_pictures(say(Role.USER, Image(url="x"))).text == "[image left out]"
+
+
+def test_the_oldest_turn_that_nearly_fits_is_shortened(say: Say, as_past: AsPast, words: Counter) -> None:
+    long = "One fact here. " * 40
+    history = as_past(
+        say(Role.USER, long), say(Role.ASSISTANT, "fine"), say(Role.USER, "word " * 60), say(Role.ASSISTANT, "ok")
+    )
+    kept = fit(history, 180, words)
+    assert kept.rows[0].reason is TurnReason.SHORTENED
+    assert kept.tokens <= 180
+
+
+def test_a_fixed_floor_and_length(say: Say, as_past: AsPast, words: Counter) -> None:
+    history = as_past(*(say(Role.USER, f"{n} " + "word " * n) for n in range(0, 90, 20)))
+    kept = fit(history, 1000, words, floor=3, longest=50)
+    assert kept.places == (3, 4)
+    assert kept.rows[4].reason is TurnReason.SHORTENED
+    assert fit(history, 1000, words, floor=3, longest=50).messages == kept.messages
+
+
+def test_unknown_parts_are_kept(say: Say, as_past: AsPast, words: Counter) -> None:
+    odd = say(Role.USER, "x", Opaque(kind="odd", json="{}"))
+    assert fit(as_past(odd), 10, words).messages == (odd,)
+
+
+def test_shrinking_gives_up_only_when_nothing_fits(say: Say, words: Counter) -> None:
+    def one(message: Message) -> int:
+        return price([message])[0]
+
+    message = say(Role.TOOL, "a" * 5000, answers="c")
+    assert shrink_message(message, 5, price=one, counter=words, wanted=frozenset()) is None
+    small = shrink_message(message, 13, price=one, counter=words, wanted=frozenset())
+    assert small is not None
+    assert small.tool_call_id == "c"
+    assert one(small) <= 13
+
+
+def test_trim_of_nothing_and_of_system_alone(say: Say, words: Counter) -> None:
+    assert trim([], 0, price=price, counter=words).messages == ()
+    assert trim([say(Role.SYSTEM, "S")], 3, price=price, counter=words).tokens == 3
+    dropped = trim([say(Role.SYSTEM, "S"), say(Role.USER, "u")], 0, price=price, counter=words)
+    assert (dropped.messages, dropped.truncated, dropped.tokens) == ((), True, 0)
