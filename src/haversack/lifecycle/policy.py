@@ -7,7 +7,7 @@ gives nothing. The stage that a memory reaches depends on its stored values and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -28,6 +28,7 @@ __all__ = [
     "Transition",
     "carried_out",
     "plan",
+    "plan_pages",
     "restored",
     "softly_deleted",
 ]
@@ -86,6 +87,11 @@ class Policy:
     eviction: tuple[Eviction, ...] = (Eviction.WEAKEST, Eviction.OLDEST)
     """The first order decides, the next ones break its ties."""
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether the namespace may only hold so much."""
+        return self.max_memories is not None or self.max_characters is not None
+
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
         check_range("retention_days", self.retention_days, 0)
@@ -136,18 +142,30 @@ def plan(
 
     `connections` counts each memory's links by id; where it says nothing the number of entities stands in.
     """
+    due, counted = _judged(memories, policy, now, connections or {})
+    evicted = _evictions(counted, policy)
+    return [transition for transition in due if transition.memory not in evicted] + list(evicted.values())
+
+
+def plan_pages(
+    pages: Callable[[], Iterable[Sequence[Memory]]],
+    policy: Policy,
+    now: datetime,
+    connections: Mapping[str, int] | None = None,
+) -> Iterator[tuple[Sequence[Memory], list[Transition]]]:
+    """The same changes page by page, for more memories than fit in hand: each page with its own, evictions included.
+
+    `pages` is called once, or twice where the policy limits the namespace's size.
+    """
     links = connections or {}
-    due: list[Transition] = []
-    staying: list[Memory] = []
-    for memory in memories:
-        transition = _due(memory, policy, now, links.get(memory.id, len(memory.entities)))
-        if transition is not None:
-            due.append(transition)
-        if memory.stage is not Stage.DELETED and (transition is None or transition.action is not Action.DELETE):
-            staying.append(memory)
-    evicted = _evictions(staying, policy, now)
-    gone = {transition.memory for transition in evicted}
-    return [transition for transition in due if transition.memory not in gone] + evicted
+    evicted: dict[str, Transition] = {}
+    if policy.is_limited:
+        counted = [standing for page in pages() for standing in _judged(page, policy, now, links)[1]]
+        evicted = _evictions(counted, policy)
+    for page in pages():
+        due, _ = _judged(page, policy, now, links)
+        kept = [transition for transition in due if transition.memory not in evicted]
+        yield page, kept + [evicted[memory.id] for memory in page if memory.id in evicted]
 
 
 def carried_out(
@@ -227,25 +245,50 @@ def _retention_over(memory: Memory, policy: Policy, now: datetime) -> bool:
     return now - since >= timedelta(days=policy.retention_days)
 
 
-def _evictions(memories: Sequence[Memory], policy: Policy, now: datetime) -> list[Transition]:
-    counted = [memory for memory in memories if not _is_protected(memory, policy)]
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What evictions need to know of a memory that counts against the limits."""
+
+    order: tuple[float | str, ...]
+    memory: str
+    characters: int
+    strength: float
+
+
+def _judged(
+    memories: Iterable[Memory], policy: Policy, now: datetime, links: Mapping[str, int]
+) -> tuple[list[Transition], list[_Standing]]:
+    """What is due, and, where the policy has limits, what would stay and counts against them."""
+    due: list[Transition] = []
+    counted: list[_Standing] = []
+    for memory in memories:
+        transition = _due(memory, policy, now, links.get(memory.id, len(memory.entities)))
+        if transition is not None:
+            due.append(transition)
+        if not policy.is_limited or memory.stage is Stage.DELETED or _is_protected(memory, policy):
+            continue
+        if transition is None or transition.action is not Action.DELETE:
+            order = (*(_rank(memory, one, policy, now) for one in policy.eviction), memory.id)
+            weak = strength(memory, now, policy.decay)
+            counted.append(_Standing(order, memory.id, len(memory.content), weak))
+    return due, counted
+
+
+def _evictions(counted: Sequence[_Standing], policy: Policy) -> dict[str, Transition]:
     over_count = len(counted) - policy.max_memories if policy.max_memories is not None else 0
-    characters = sum(len(memory.content) for memory in counted)
+    characters = sum(standing.characters for standing in counted)
     over_characters = characters - policy.max_characters if policy.max_characters is not None else 0
-    evicted: list[Transition] = []
+    evicted: dict[str, Transition] = {}
     if over_count <= 0 and over_characters <= 0:
         return evicted
-    for memory in sorted(counted, key=lambda memory: _eviction_key(memory, policy, now)):
+    for standing in sorted(counted, key=lambda standing: standing.order):
         if len(evicted) >= over_count and over_characters <= 0:
             break
-        over_characters -= len(memory.content)
-        weak = strength(memory, now, policy.decay)
-        evicted.append(Transition(memory=memory.id, action=Action.DELETE, reason="over_limit", strength=weak))
+        over_characters -= standing.characters
+        evicted[standing.memory] = Transition(
+            memory=standing.memory, action=Action.DELETE, reason="over_limit", strength=standing.strength
+        )
     return evicted
-
-
-def _eviction_key(memory: Memory, policy: Policy, now: datetime) -> tuple[float | str, ...]:
-    return (*(_rank(memory, order, policy, now) for order in policy.eviction), memory.id)
 
 
 def _rank(memory: Memory, order: Eviction, policy: Policy, now: datetime) -> float:

@@ -1,1 +1,1 @@
-"""Keeping a store healthy: snapshots, restore, migration, reorganisation, doctor."""
+"""Keeping a store healthy: runs with a journal, ageing, tidying, snapshots, moving, resetting, looking after it."""

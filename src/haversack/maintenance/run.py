@@ -1,0 +1,253 @@
+"""Runs and their journal: what a maintenance verb set out to do, and each step of it as it landed.
+
+A step and its journal entry are one transaction, so an interrupted run has whole steps only, and the journal knows
+which. The run's own record is written with compare-and-set in every step: a process that lost the run (somebody
+recovered it meanwhile) cannot write another step. What a run erased for good cannot be undone; its entry says so.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from haversack.errors import HaversackError, NotFoundError, RefusedError
+from haversack.maintenance.marks import Change, changes_between
+from haversack.model.memory import Memory
+from haversack.store import lease as leases
+from haversack.store.port import Applied, Batch, Erasure, Store, Written
+
+__all__ = [
+    "LEASE",
+    "RUNS",
+    "Desk",
+    "Journal",
+    "Run",
+    "RunState",
+    "Step",
+    "find_run",
+    "owner_is_gone",
+    "running",
+    "runs",
+    "steps",
+]
+
+RUNS, STEPS = "run", "run_step"
+LEASE = "maintenance"
+_HOLD = timedelta(minutes=10)
+_PAGE = 200
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    """It stopped by itself; the steps before that stand."""
+    RECOVERED = "recovered"
+    """It was interrupted, and reconciled later."""
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a maintenance verb."""
+
+    id: str
+    verb: str
+    state: RunState
+    owner: str
+    started_at: datetime
+    changed_at: datetime
+    steps: int = 0
+    """Steps that landed."""
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    notes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Files that it works on, and why it failed; no words of memories."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one step did."""
+
+    action: str
+    changes: tuple[Change, ...] = ()
+    added: tuple[str, ...] = ()
+    """Ids of memories that the step made."""
+    erased: tuple[str, ...] = ()
+    """Ids of memories that are gone for good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Where a verb works: one namespace of a store, with a clock and a source of ids."""
+
+    store: Store
+    namespace: str
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+
+
+class Journal:
+    """One run in progress."""
+
+    def __init__(self, desk: Desk, run: Run, lease: leases.Lease) -> None:
+        self._desk = desk
+        self._lease = lease
+        self._version = 1
+        self.run = run
+
+    def step(
+        self,
+        action: str,
+        *,
+        before: Mapping[str, Memory],
+        memories: tuple[Memory, ...] = (),
+        erase: Erasure | None = None,
+        seen: int | None = None,
+    ) -> Applied:
+        """Carry out one step and its entry in one transaction; durable on return.
+
+        `before` holds the rows that `memories` replace. With `seen`, ConflictError when one of them was written after
+        that change number: read and decide again.
+        """
+        entry = Step(
+            action=action,
+            changes=changes_between(before, memories),
+            added=tuple(memory.id for memory in memories if memory.id not in before),
+            erased=erase.memories if erase is not None else (),
+        )
+        touched = len(memories) + len(entry.erased)
+        counts = {**self.run.counts, action: self.run.counts.get(action, 0) + touched}
+        written = Written(collection=STEPS, key=f"{self.run.id}/{self.run.steps:06}", value=_encode(entry))
+        return self._write(
+            replace(self.run, steps=self.run.steps + 1, counts=counts),
+            Batch(memories=memories, erase=erase, records=(written,), seen=seen),
+        )
+
+    def note(self, **notes: str) -> None:
+        """Write down what the run is about to do outside the store, before it does it."""
+        self._write(replace(self.run, notes={**self.run.notes, **notes}), Batch())
+
+    def count(self, **counts: int) -> None:
+        """Add what the run found."""
+        self._write(replace(self.run, counts={**self.run.counts, **counts}), Batch())
+
+    def end(self, state: RunState, **notes: str) -> None:
+        """Close the run and give the lease back, in one transaction."""
+        closing = leases.releasing(self._lease, self._desk.clock())
+        self._write(
+            replace(self.run, state=state, notes={**self.run.notes, **notes}), Batch(records=(closing,)), renew=False
+        )
+
+    def _write(self, run: Run, batch: Batch, *, renew: bool = True) -> Applied:
+        now = self._desk.clock()
+        renewed: tuple[Written, ...] = ()
+        lease = self._lease
+        if renew:
+            lease, keeping = leases.renewing(self._lease, now + _HOLD)
+            renewed = (keeping,)
+        run = replace(run, changed_at=now)
+        record = Written(collection=RUNS, key=run.id, value=_encode(run), expected=self._version)
+        applied = self._desk.store.apply(
+            self._desk.namespace, replace(batch, records=(*batch.records, record, *renewed))
+        )
+        self._version += 1
+        self._lease = lease
+        self.run = run
+        return applied
+
+
+@contextmanager
+def running(desk: Desk, verb: str, **notes: str) -> Generator[Journal]:
+    """A run from beginning to end; RefusedError while another one works on the namespace.
+
+    When the body raises, the run is closed as failed; when the process dies, it stays open until it is recovered.
+    """
+    now, owner = desk.clock(), _owner()
+    lease = leases.acquire(
+        desk.store,
+        desk.namespace,
+        LEASE,
+        owner=owner,
+        now=now,
+        seconds=_HOLD.total_seconds(),
+        abandoned=owner_is_gone,
+    )
+    if lease is None:
+        raise RefusedError("quiescence", "another maintenance run works on this namespace; wait for it")
+    run = Run(
+        id=desk.new_id(), verb=verb, state=RunState.RUNNING, owner=owner, started_at=now, changed_at=now, notes=notes
+    )
+    record = Written(collection=RUNS, key=run.id, value=_encode(run), expected=0)
+    desk.store.apply(desk.namespace, Batch(records=(record,)))
+    journal = Journal(desk, run, lease)
+    try:
+        yield journal
+    except BaseException as error:
+        _close_failed(journal, error)
+        raise
+    journal.end(RunState.DONE)
+
+
+def find_run(store: Store, namespace: str, run_id: str) -> tuple[Run, int]:
+    """A run and its record's version; raises NotFoundError."""
+    record = store.record(namespace, RUNS, run_id)
+    if record is None:
+        raise NotFoundError(f"no maintenance run {run_id!r} here")
+    return msgspec.json.decode(record.value, type=Run), record.version
+
+
+def runs(store: Store, namespace: str) -> list[Run]:
+    """All runs, oldest first."""
+    found: list[Run] = []
+    after = ""
+    while page := store.records(namespace, RUNS, after=after, limit=_PAGE):
+        found += [msgspec.json.decode(record.value, type=Run) for record in page]
+        after = page[-1].key
+    return found
+
+
+def steps(store: Store, namespace: str, run_id: str) -> list[Step]:
+    """The steps of a run that landed, in their order."""
+    found: list[Step] = []
+    after = ""
+    while page := store.records(namespace, STEPS, prefix=f"{run_id}/", after=after, limit=_PAGE):
+        found += [msgspec.json.decode(record.value, type=Step) for record in page]
+        after = page[-1].key
+    return found
+
+
+def owner_is_gone(owner: str) -> bool:
+    """Whether the process was on this machine and has ended; False when nobody can tell."""
+    host, _, pid = owner.rpartition(":")
+    if host != socket.gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _close_failed(journal: Journal, error: BaseException) -> None:
+    """A store that cannot be written now leaves the run open; recovering it comes to the same."""
+    with suppress(HaversackError):  # the first error is the one to tell
+        journal.end(RunState.FAILED, error=type(error).__name__)
+
+
+def _encode(value: object) -> bytes:
+    return msgspec.json.encode(value)
