@@ -276,6 +276,8 @@ def _prepare(path: Path, busy_timeout: float, migrations: Sequence[Migration], s
         migrate(path, busy_timeout, migrations)
     except sqlite3.Error as error:
         raise typed_error(error, path) from error
+    except OSError as error:
+        raise StoreError(f"{path} could not be copied aside before its migration: {error.strerror}") from error
 
 
 def _mode(path: Path, *, read_only: bool) -> str:
