@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Protocol
 from xml.sax.saxutils import escape, quoteattr
 
-from haversack.model.memory import Kind, Memory
+from haversack.model.memory import Kind, Memory, Trust
 
 __all__ = ["FRAMES", "Format", "Frame", "Heading", "date_words", "line", "one_line"]
 
@@ -151,7 +151,8 @@ class _Xml:
     def item(self, memory: Memory, words: str) -> str:
         tag = "turn" if memory.kind is Kind.PASSAGE and memory.speaker else str(memory.kind)
         by = f" by={_attribute(memory.speaker)}" if memory.speaker else ""
-        return f"<{tag}{by}>{escape(_printable(_indented(words)))}</{tag}>\n"
+        trust = f' trust="{memory.trust}"' if memory.trust is Trust.EXTRACTED else ""
+        return f"<{tag}{by}{trust}>{escape(_printable(_indented(words)))}</{tag}>\n"
 
 
 def _attribute(text: str) -> str:

@@ -17,6 +17,7 @@ from haversack.engine.haversack import Haversack
 from haversack.mcp.caller import Caller
 from haversack.mcp.server import create_server
 from haversack.mcp.tools import ToolOptions
+from haversack.mcp.wire import Incoming, Outgoing, Unanswered
 from haversack.mcp.work import Work
 
 __all__ = ["serve_stdio"]
@@ -41,7 +42,9 @@ def serve_stdio(
 async def _serve(sack: Haversack, namespace: str, options: ToolOptions, wire: TextIO) -> None:
     server = create_server(lambda _: Caller(sack=sack, namespace=namespace), Work(sack), options)
     async with stdio_server(stdout=anyio.wrap_file(wire)) as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        unanswered = Unanswered()
+        out = Outgoing(outgoing, unanswered)
+        await server.run(Incoming(incoming, out, unanswered), out, server.create_initialization_options())
 
 
 def _take_stdout() -> TextIO:

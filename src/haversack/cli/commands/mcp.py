@@ -51,7 +51,8 @@ def mcp(
       haversack mcp --http --port 8765
     """
     try:
-        from haversack.mcp import HttpOptions, ToolOptions, serve_http, serve_stdio
+        from haversack.mcp.stdio import serve_stdio
+        from haversack.mcp.tools import ToolOptions
     except ModuleNotFoundError as error:
         raise MissingExtraError("serving MCP needs: pip install 'haversack[mcp]'") from error
     options = ToolOptions(settings=load_config(place.config).engine, hold_back=hold_back)
@@ -60,6 +61,8 @@ def mcp(
             raise InputError("--open and --allow-host are about HTTP: add --http")
         serve_stdio(place.open(create=True), namespace=place.namespace, options=options, log_level=log_level)
         return
+    from haversack.mcp.http import HttpOptions, serve_http
+
     reached = HttpOptions(host=host, port=port, open=without_keys, names=names)
     with place.open(create=True) as sack:
         serve_http(sack, namespace=place.namespace, http=reached, options=options, log_level=log_level)
