@@ -56,5 +56,5 @@ def _ours(history: Sequence[Message], budget: int) -> Callable[[], list[Message]
     session = haversack.open(":memory:", embedder="none").namespace("bench").session("s")
     session.extend(dict(message) for message in rest)
     return lambda: session.prompt(
-        system=system["content"], model="cl100k_base", window=budget + _OUTPUT, output=_OUTPUT
+        system=system["content"], model="cl100k_base", window=budget + _OUTPUT, output=_OUTPUT, budget=0
     ).messages("openai")

@@ -36,7 +36,7 @@ class Message(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A conversation that ends with an answer, so that a question can follow."""
+    """A conversation that ends with the question to be answered."""
 
     name: str
     messages: tuple[Message, ...]
@@ -64,6 +64,7 @@ def _history(name: str, *, exchanges: int, calls: int, result_words: int, last_w
             last = last_words if number == exchanges - 1 else 0
             messages += [_result(call, last or result_words, chance) for call in batch]
         messages.append({"role": "assistant", "content": next(words)})
+    messages.append({"role": "user", "content": next(words)})
     return History(name=name, messages=tuple(messages))
 
 

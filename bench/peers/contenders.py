@@ -9,8 +9,9 @@ from bench.peers.composite import Composite
 from bench.peers.fts5 import Fts5
 from bench.peers.hybrid import Hybrid
 from bench.peers.langchain import LangChain
-from bench.peers.llamaindex import ChatMemory, VectorIndex
+from bench.peers.llamaindex import ChatMemory, VectorBlock, VectorIndex
 from bench.peers.mem0 import Mem0
+from bench.peers.remembering import Remembering
 from bench.peers.system import Searching, System
 from haversack.embed.embedder import Embedder
 
@@ -23,7 +24,7 @@ def contenders(embedders: Sequence[str]) -> dict[str, Callable[[], System]]:
     }
     for name in embedders:
         if name != "none":
-            systems |= _with(name, embedder(name))
+            systems |= _with(name, Remembering(embedder(name)))
     return systems
 
 
@@ -32,7 +33,7 @@ def _with(name: str, vectors: Embedder) -> dict[str, Callable[[], System]]:
         f"LangChain vectors, {name}": lambda: Searching(LangChain(vectors), join=langchain.join),
         f"LlamaIndex vectors, {name}": lambda: Searching(VectorIndex(vectors), join=langchain.join),
         f"LlamaIndex Memory, {name}": lambda: ChatMemory(vectors),
-        f"LlamaIndex Memory, tuned, {name}": lambda: ChatMemory(vectors, tuned=True),
+        f"LlamaIndex vector block, {name}": lambda: VectorBlock(vectors),
         f"mem0 without LLM, {name}": lambda: Searching(Mem0(vectors), join=mem0.join),
         f"reciprocal rank, {name}": lambda: Searching(Hybrid(Fts5(), LangChain(vectors)), join=fts5.join),
         f"composite .5/.3/.2, {name}": lambda: Composite(vectors),

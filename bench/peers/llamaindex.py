@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -22,10 +23,10 @@ from llama_index.core.vector_stores import (
 from bench.peers.system import Packed, Piece, cut
 from bench.peers.vectors import ForLlamaIndex
 from bench.recall.conversations import Conversation
-from bench.recount import token_ids
+from bench.recount import recount, token_ids
 from haversack.embed.embedder import Embedder
 
-__all__ = ["ChatMemory", "VectorIndex"]
+__all__ = ["ChatMemory", "VectorBlock", "VectorIndex"]
 
 
 class VectorIndex:
@@ -57,16 +58,14 @@ class VectorIndex:
 
 
 class ChatMemory:
-    """`Memory` with `VectorMemoryBlock`; the budget is its token limit.
+    """`Memory` with `VectorMemoryBlock` as they come, the budget as token limit.
 
-    As it comes, it keeps 70 % for the newest messages and the block brings back the 2 nearest batches of older ones, or
-    nothing when they overflow. Tuned for recall, the newest get 10 %, a batch is one exchange, the question alone is
-    searched with, and as many batches are asked for as fit into 70 % on average. All that it returns is the context.
+    It keeps 70 % for the newest messages, and the block brings back the 2 batches of older ones that are nearest to the
+    newest five messages and the question, or nothing when they overflow. All that it returns is the context.
     """
 
-    def __init__(self, embedder: Embedder, *, tuned: bool = False) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self._model = ForLlamaIndex(embedder)
-        self._tuned = tuned
         self._pieces: list[Piece] = []
         self._memories: dict[int, Memory] = {}
 
@@ -80,31 +79,62 @@ class ChatMemory:
         if budget not in self._memories:
             self._memories[budget] = self._fill(budget)
         messages = self._memories[budget].get(input=question)
-        text = "\n".join(message.content or "" for message in messages)
-        return Packed(text=text, claims=tuple(piece for piece in self._pieces if piece.text in text))
+        return _claiming("\n".join(message.content or "" for message in messages), self._pieces)
 
     def _fill(self, budget: int) -> Memory:
-        store = _WithText()
-        block = VectorMemoryBlock(vector_store=store, embed_model=self._model, priority=1)
         memory = Memory.from_defaults(
             session_id="bench",
             token_limit=budget,
-            chat_history_token_ratio=0.1 if self._tuned else 0.7,
-            token_flush_size=1 if self._tuned else max(1, budget // 10),
-            memory_blocks=[block],
+            token_flush_size=max(1, budget // 10),
+            memory_blocks=[VectorMemoryBlock(vector_store=_WithText(), embed_model=self._model, priority=1)],
             tokenizer_fn=token_ids,
         )
-        roles = ("user", "assistant")
-        memory.put_messages(
-            [ChatMessage(role=roles[i % 2], content=piece.text) for i, piece in enumerate(self._pieces)]
-        )
-        if self._tuned:
-            block.retrieval_context_window = 1
-            block.similarity_top_k = max(1, int(0.7 * budget / store.mean_tokens()))
+        memory.put_messages(_messages(self._pieces))
         return memory
 
     def close(self) -> None:
         self._memories.clear()
+
+
+class VectorBlock:
+    """`VectorMemoryBlock` alone: exchanges kept one by one, asked with the question only, as many as fit."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._store = _WithText()
+        self._block = VectorMemoryBlock(vector_store=self._store, embed_model=ForLlamaIndex(embedder))
+        self._pieces: list[Piece] = []
+
+    def add(self, conversation: Conversation) -> None:
+        self._pieces = cut(conversation)
+        messages = _messages(self._pieces)
+        for start in range(0, len(messages), 2):
+            asyncio.run(self._block.aput(messages[start : start + 2]))
+
+    def pack(self, question: str, budgets: Sequence[int], now: datetime) -> list[Packed]:  # noqa: ARG002 - one face for all
+        return [self._context(ChatMessage(role="user", content=question), budget) for budget in budgets]
+
+    def _context(self, question: ChatMessage, budget: int) -> Packed:
+        """Asks for as many as fit on average, and for fewer until they do fit."""
+        wanted = int(budget / self._store.mean_tokens()) + 2
+        text = ""
+        for top_k in range(wanted, 0, -1):
+            self._block.similarity_top_k = top_k
+            text = asyncio.run(self._block.aget([question]))
+            if recount(text) <= budget:
+                return _claiming(text, self._pieces)
+        return Packed(text="", claims=())
+
+    def close(self) -> None:
+        self._pieces = []
+
+
+def _messages(pieces: Sequence[Piece]) -> list[ChatMessage]:
+    roles = ("user", "assistant")
+    return [ChatMessage(role=roles[i % 2], content=piece.text) for i, piece in enumerate(pieces)]
+
+
+def _claiming(text: str, pieces: Sequence[Piece]) -> Packed:
+    return Packed(text=text, claims=tuple(piece for piece in pieces if piece.text in text))
 
 
 class _WithText(SimpleVectorStore):

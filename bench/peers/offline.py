@@ -24,7 +24,8 @@ _SETTINGS = {
 os.environ.update(_SETTINGS)
 
 _folder = tempfile.TemporaryDirectory(prefix="haversack-bench-")
-_memory = tempfile.TemporaryDirectory(prefix="haversack-bench-", dir="/dev/shm" if Path("/dev/shm").exists() else None)
+_RAM = "/dev/shm"  # noqa: S108 - the folder made in it is private
+_memory = tempfile.TemporaryDirectory(prefix="haversack-bench-", dir=_RAM if Path(_RAM).exists() else None)
 os.environ["MEM0_DIR"] = str(Path(_folder.name) / "mem0")
 
 _connect = socket.socket.connect
