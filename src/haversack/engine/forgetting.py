@@ -11,13 +11,14 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import cast
 
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
 from haversack.errors import InputError, NotFoundError
 from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
-from haversack.store.port import Batch, Erasure
+from haversack.store.port import Batch, Erasure, Scrubs, Store
 
 __all__ = ["Forgotten", "every_memory", "forget", "plan", "restore"]
 
@@ -39,15 +40,19 @@ class Forgotten:
     """Ids of the session turns whose words go; only a hard forget touches them."""
     everything: bool = False
     at: datetime | None = None
+    scrubbed: bool = True
+    """False while a reader of an older version, or a full disk, keeps erased bytes in a file: the next write or
+    opening finishes it."""
     certificate: str = ""
     """SHA-256 over the namespace, the time and all ids: proof of what was erased, without its words."""
 
     def __str__(self) -> str:
         verb = "would forget" if self.preview else "forgot"
         how = "for good" if self.hard else "softly (can be restored)"
+        waiting = "" if self.scrubbed else "; a reader still holds the old bytes, the next write removes them"
         return (
             f"{verb} {how}: {len(self.memories)} memories, {len(self.derived)} derived from them, "
-            f"{len(self.turns)} session turns"
+            f"{len(self.turns)} session turns{waiting}"
         )
 
 
@@ -101,7 +106,7 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
         return done
     erasure = Erasure(memories=planned.memories + planned.derived, turns=planned.turns, everything=planned.everything)
     core.store.apply(namespace, Batch(erase=erasure))
-    return done
+    return replace(done, scrubbed=_scrubbed(core.store))
 
 
 def restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
@@ -147,6 +152,10 @@ def _closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[s
         gone |= new
         grown = bool(new)
     return gone - {memory.id for memory in aimed}, turns
+
+
+def _scrubbed(store: Store) -> bool:
+    return cast("Scrubs", store).scrub() if "scrub" in store.abilities else True
 
 
 def _said(memory: Memory) -> tuple[str, ...]:
