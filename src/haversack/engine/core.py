@@ -8,6 +8,7 @@ from datetime import datetime
 
 from haversack.assemble import Anchor
 from haversack.embed.embedder import Embedder
+from haversack.engine.access import AccessLog
 from haversack.engine.prices import PriceBook
 from haversack.engine.runs import Runs
 from haversack.engine.settings import MemorySettings, Settings
@@ -44,6 +45,8 @@ class Core:
     service: Callable[[str], ChatService] = no_service
     """The chat service of a configured name; raises ConfigError for an unknown one."""
     prices: PriceBook = field(default_factory=PriceBook)
+    access: AccessLog = field(default_factory=AccessLog)
+    """Uses of memories that are not in the store yet."""
     runs: Runs = field(default_factory=Runs)
     anchors: dict[tuple[str, str], Anchor] = field(default_factory=dict[tuple[str, str], Anchor])
     """Where the last cached prompt of each session stood, by namespace and session."""

@@ -60,6 +60,7 @@ class Haversack:
             self.keys.flush()
             self.audit.flush()
         self._core.runs.close()
+        self._core.access.close(self._core)
         self._keep_prices()
         self._core.recall.close()
         self._core.store.close()

@@ -14,6 +14,7 @@ from haversack.engine.exporting import take_out
 from haversack.engine.forgetting import Aim, Forgotten
 from haversack.engine.guarding import read_suspicions
 from haversack.engine.importing import Imported, bring_in
+from haversack.engine.maintaining import NamespaceMaintenance
 from haversack.engine.packing import Packing
 from haversack.engine.reading import Hit, Request
 from haversack.engine.session import Session
@@ -96,7 +97,9 @@ class Namespace:
         `namespaces`, `weights`. A blank query raises QueryError.
         """
         limit = self._core.settings.top_k if top_k is None else top_k
-        return reading.find(self._core, self._request(query, question), limit)
+        found = reading.find(self._core, self._request(query, question), limit)
+        self._note((hit.id for hit in found if hit.namespace == self.name), question)
+        return found
 
     def context(self, query: str, **shape: Unpack[Shape]) -> Context:
         """The best context for the query that fits the budget, with its ledger and a verdict for every candidate.
@@ -105,7 +108,9 @@ class Namespace:
         tokenizer never exceeds the budget. Raises BudgetError, with the ledger, when pinned memories alone do not fit.
         """
         request, wanted = self._shaped(query, shape)
-        return packing.pack(self._core, request, wanted)
+        packed = packing.pack(self._core, request, wanted)
+        self._note(packed.items, shape)
+        return packed
 
     def why(self, query: str, memory_id: str, **shape: Unpack[Shape]) -> Explanation:
         """Where and why a memory left, or how it came in, when this context is packed."""
@@ -239,6 +244,16 @@ class Namespace:
     def stats(self) -> Census:
         """Exact counts of what it holds."""
         return self._core.store.census(self.name)
+
+    @property
+    def maintenance(self) -> NamespaceMaintenance:
+        """Policy, lifecycle, tidying, runs and proposals of this namespace."""
+        return NamespaceMaintenance(self._core, self.name)
+
+    def _note(self, used: Iterable[str], asked: Asking) -> None:
+        """Count a use of each memory; a question about another moment than the present uses nothing."""
+        if asked.get("now") is None:
+            self._core.access.note(self._core, self.name, used, self._core.clock())
 
     def _shaped(self, query: str, shape: Shape) -> tuple[Request, Packing]:
         """Everything a context needs, checked: the question and how to pack its answer."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TypeAlias
 
 import msgspec
 
@@ -26,6 +27,7 @@ from haversack.store.port import Applied, Batch, Erasure, Store, Written
 __all__ = [
     "LEASE",
     "RUNS",
+    "Along",
     "Desk",
     "Journal",
     "Run",
@@ -85,6 +87,10 @@ class Step:
     """Ids of memories that are gone for good."""
 
 
+Along: TypeAlias = "Callable[[Mapping[str, Memory], tuple[Memory, ...]], tuple[Written, ...]]"
+"""From rows as they were and as they will be: the records that must change with them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """Where a verb works: one namespace of a store, with a clock and a source of ids."""
@@ -93,6 +99,8 @@ class Desk:
     namespace: str
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
+    along: Along = lambda _before, _after: ()
+    """Records that every step writes in its transaction because of the memories that it writes."""
 
 
 class Journal:
@@ -129,7 +137,7 @@ class Journal:
         written = Written(collection=STEPS, key=f"{self.run.id}/{self.run.steps:06}", value=_encode(entry))
         return self._write(
             replace(self.run, steps=self.run.steps + 1, counts=counts),
-            Batch(memories=memories, erase=erase, records=(written,), seen=seen),
+            Batch(memories=memories, erase=erase, records=(written, *self._desk.along(before, memories)), seen=seen),
         )
 
     def note(self, **notes: str) -> None:

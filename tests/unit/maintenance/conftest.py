@@ -8,10 +8,14 @@ from itertools import count
 
 import pytest
 
+from haversack.engine.core import Core
+from haversack.engine.settings import Settings
 from haversack.maintenance.run import Desk
 from haversack.model.memory import Kind, Memory
+from haversack.recall import Recall
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch
+from haversack.tokens import counter_for
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -61,3 +65,24 @@ class Bench:
 @pytest.fixture
 def at() -> Bench:
     return Bench()
+
+
+@pytest.fixture
+def clock() -> list[timedelta]:
+    """How much later than START it is."""
+    return [timedelta()]
+
+
+@pytest.fixture
+def engine(clock: list[timedelta]) -> Core:
+    """An engine over the in-memory store, whose clock a test moves and whose ids count up."""
+    store, drawn = MemoryStore(), count(1)
+    return Core(
+        store=store,
+        recall=Recall(store),
+        embedder=None,
+        settings=Settings(),
+        clock=lambda: START + clock[0],
+        entropy=lambda size: (next(drawn) << 40).to_bytes(size, "big"),
+        counter=counter_for,
+    )

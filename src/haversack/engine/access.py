@@ -1,0 +1,156 @@
+"""Uses of memories: noted in memory, spilled into a journal, counted into the rows once.
+
+Reading stays cheap: a use is a number in a dictionary until a few hundred have gathered or a minute has passed. Then
+they become one journal record. Counting them into the rows (`flush`) takes the journal's records away in the same
+transaction, so each is counted once, whatever dies when. A process that dies loses at most what it had not spilled.
+Ranking does not look at uses; they matter to the lifecycle alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from haversack.errors import BusyError, ConflictError, StoreError
+from haversack.model.identity import ENTROPY_BYTES, make_id
+from haversack.model.memory import Memory
+from haversack.store.port import Batch, Record, Written
+
+if TYPE_CHECKING:
+    from haversack.engine.core import Core
+
+__all__ = ["AccessLog", "Use", "drop", "flush"]
+
+COLLECTION = "access"
+_MOST = 500
+_LONGEST = timedelta(minutes=1)
+_PAGE = 100
+_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """How often a memory was used, and when last."""
+
+    count: int
+    last: datetime
+
+
+@dataclass(slots=True)
+class _Waiting:
+    since: datetime
+    uses: dict[str, Use] = field(default_factory=dict[str, Use])
+
+
+class AccessLog:
+    """What was used and is not in the journal yet. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, _Waiting] = {}
+        self._lock = Lock()
+
+    def note(self, core: Core, namespace: str, ids: Iterable[str], at: datetime) -> None:
+        """Count one use of each; now and then this writes one small record."""
+        with self._lock:
+            waiting = self._waiting.setdefault(namespace, _Waiting(since=at))
+            for name in ids:
+                waiting.uses[name] = _more(waiting.uses.get(name), Use(count=1, last=at))
+            full = len(waiting.uses) >= _MOST or at - waiting.since >= _LONGEST
+        if full:
+            with suppress(StoreError):  # a store that cannot be written now is still read from
+                self.spill(core, namespace)
+
+    def spill(self, core: Core, namespace: str) -> None:
+        """Put what waits into the journal; when the store is busy, it goes on waiting."""
+        with self._lock:
+            waiting = self._waiting.pop(namespace, None)
+        if waiting is None or not waiting.uses:
+            return
+        key = make_id(waiting.since, core.entropy(ENTROPY_BYTES))
+        record = Written(collection=COLLECTION, key=key, value=msgspec.json.encode(waiting.uses), expected=0)
+        try:
+            core.store.apply(namespace, Batch(records=(record,)))
+        except BusyError:
+            with self._lock:
+                self._waiting.setdefault(namespace, waiting)
+            raise
+
+    def close(self, core: Core) -> None:
+        """Spill everything that can be."""
+        for namespace in list(self._waiting):
+            with suppress(StoreError):
+                self.spill(core, namespace)
+
+    def forget(self, namespace: str, ids: Iterable[str]) -> None:
+        """Drop what waits about memories that are gone."""
+        with self._lock:
+            if (waiting := self._waiting.get(namespace)) is not None:
+                for name in ids:
+                    waiting.uses.pop(name, None)
+
+
+def flush(core: Core, namespace: str) -> int:
+    """Count the journal into the rows; returns how many uses were counted."""
+    core.access.spill(core, namespace)
+    counted = failures = 0
+    while page := core.store.records(namespace, COLLECTION, limit=_PAGE):
+        try:
+            counted += _count(core, namespace, page)
+        except ConflictError:
+            failures += 1  # somebody changed a memory, or counted these records, in between
+            if failures == _TRIES:
+                raise
+    return counted
+
+
+def drop(core: Core, namespace: str, ids: Sequence[str]) -> None:
+    """Take memories that were erased out of the buffer and the journal."""
+    core.access.forget(namespace, ids)
+    gone = set(ids)
+    after = ""
+    while page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE):
+        after = page[-1].key
+        cleaned = tuple(_without(record, gone) for record in page if gone & _uses(record).keys())
+        if cleaned:
+            with suppress(ConflictError):  # it was counted in between: the record is gone
+                core.store.apply(namespace, Batch(records=cleaned))
+
+
+def _count(core: Core, namespace: str, page: Sequence[Record]) -> int:
+    uses: dict[str, Use] = {}
+    for record in page:
+        for name, use in _uses(record).items():
+            uses[name] = _more(uses.get(name), use)
+    rows = core.store.memories(namespace, list(uses))
+    seen = max((memory.changed for memory in rows), default=0)
+    done = tuple(Written(collection=COLLECTION, key=record.key, value=None, expected=record.version) for record in page)
+    used = tuple(_used(memory, uses[memory.id]) for memory in rows)
+    core.store.apply(namespace, Batch(memories=used, records=done, seen=seen))
+    return sum(uses[memory.id].count for memory in rows)
+
+
+def _used(memory: Memory, use: Use) -> Memory:
+    last = use.last if memory.accessed_at is None else max(memory.accessed_at, use.last)
+    return replace(memory, access_count=memory.access_count + use.count, accessed_at=last)
+
+
+def _more(one: Use | None, other: Use) -> Use:
+    if one is None:
+        return other
+    return Use(count=one.count + other.count, last=max(one.last, other.last))
+
+
+def _uses(record: Record) -> dict[str, Use]:
+    return msgspec.json.decode(record.value, type=dict[str, Use])
+
+
+def _without(record: Record, gone: set[str]) -> Written:
+    kept = {name: use for name, use in _uses(record).items() if name not in gone}
+    value = msgspec.json.encode(kept) if kept else None
+    return Written(collection=COLLECTION, key=record.key, value=value, expected=record.version)

@@ -1,0 +1,103 @@
+"""Proposals to share a private memory: a journal of events in the space that spans namespaces, replayed to be read.
+
+The journal holds ids and names, never words. An accepted memory is copied under an id that follows from the proposal,
+so carrying a decision out twice, or after an interruption, gives one copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+import msgspec
+
+from haversack.errors import ConflictError, InputError, NotFoundError
+from haversack.lifecycle.proposals import Decided, Event, Proposal, Proposed, Standing, copy_for_sharing, replay
+from haversack.model.identity import ENTROPY_BYTES, make_id
+from haversack.model.memory import Memory, Stage
+from haversack.store.port import SYSTEM, Batch, Store, Written
+
+__all__ = ["carry_out", "decide", "proposals", "propose"]
+
+_COLLECTION = "proposal"
+_PAGE = 500
+
+
+def propose(store: Store, asked: Proposed) -> Proposal:
+    """Write down that somebody wants the memory shared; the memory must be live in its private namespace."""
+    _live(store, asked)
+    if asked.private == asked.shared:
+        raise InputError(f"the memory is in {asked.shared!r} already")
+    _append(store, f"{asked.proposal}/asked", asked)
+    return Proposal(asked=asked)
+
+
+def decide(store: Store, decided: Decided, now: datetime) -> tuple[Proposal, Memory | None]:
+    """Write the decision down, then carry it out; the same decision again changes nothing, another one conflicts."""
+    proposal = proposals(store).get(decided.proposal)
+    if proposal is None:
+        raise NotFoundError(f"no proposal {decided.proposal!r}")
+    if decided.accepted and proposal.standing is Standing.OPEN:
+        _live(store, proposal.asked)
+    after = replay([proposal.asked, *_decision_of(proposal), decided])[decided.proposal]
+    if proposal.standing is Standing.OPEN:
+        _append(store, f"{decided.proposal}/decided", decided)
+    return after, carry_out(store, after, now) if after.standing is Standing.ACCEPTED else None
+
+
+def carry_out(store: Store, proposal: Proposal, now: datetime) -> Memory | None:
+    """The copy in the shared namespace, made if it is missing; None when either side was forgotten since."""
+    asked = proposal.asked
+    digest = hashlib.sha256(asked.proposal.encode()).digest()
+    copy_id = make_id(asked.at, digest[:ENTROPY_BYTES])
+    there = store.memories(asked.shared, [copy_id])
+    if there:
+        return there[0]
+    found = store.memories(asked.private, [asked.memory])
+    if not found or found[0].stage is Stage.DELETED:
+        return None
+    try:
+        store.apply(asked.shared, Batch(memories=(copy_for_sharing(found[0], proposal, copy_id, now),)))
+    except ConflictError:
+        return None  # the copy was erased for good, and stays so
+    return store.memories(asked.shared, [copy_id])[0]
+
+
+def proposals(store: Store, *, private: str | None = None, shared: str | None = None) -> dict[str, Proposal]:
+    """All proposals by id, or those of one private or one shared namespace."""
+    events: list[Event] = []
+    after = ""
+    while page := store.records(SYSTEM, _COLLECTION, after=after, limit=_PAGE):
+        events += [_event(record.key, record.value) for record in page]
+        after = page[-1].key
+    return {
+        name: proposal
+        for name, proposal in replay(events).items()
+        if private in (None, proposal.asked.private) and shared in (None, proposal.asked.shared)
+    }
+
+
+def _live(store: Store, asked: Proposed) -> Memory:
+    found = store.memories(asked.private, [asked.memory])
+    if not found or found[0].stage is Stage.DELETED or found[0].superseded_by is not None:
+        raise NotFoundError(f"no live memory {asked.memory!r} in namespace {asked.private!r}")
+    return found[0]
+
+
+def _decision_of(proposal: Proposal) -> list[Event]:
+    if proposal.decided_by is None or proposal.decided_at is None:
+        return []
+    accepted = proposal.standing is Standing.ACCEPTED
+    return [
+        Decided(proposal=proposal.asked.proposal, accepted=accepted, by=proposal.decided_by, at=proposal.decided_at)
+    ]
+
+
+def _append(store: Store, key: str, event: Event) -> None:
+    """Once only: two deciders at the same moment cannot both be first."""
+    record = Written(collection=_COLLECTION, key=key, value=msgspec.json.encode(event), expected=0)
+    store.apply(SYSTEM, Batch(records=(record,)))
+
+
+def _event(key: str, value: bytes) -> Event:
+    return msgspec.json.decode(value, type=Proposed if key.endswith("/asked") else Decided)
