@@ -23,6 +23,11 @@ from haversack.engine.keys import Scope
 from haversack.errors import HaversackError, StoreError
 from haversack.server.body import BodyLimits
 from haversack.server.caller import Needs, ReadCaller
+from haversack.server.dakera import agents as dakera_agents
+from haversack.server.dakera import keys as dakera_keys
+from haversack.server.dakera import memories as dakera_memories
+from haversack.server.dakera import moving as dakera_moving
+from haversack.server.dakera.absent import absent_call
 from haversack.server.gate import OPEN_PATHS, Gate, Guard
 from haversack.server.pace import Pace
 from haversack.server.problem import Problem, Refused, answer_problem, problem_of
@@ -42,6 +47,10 @@ _ROUTERS = (
     sessions.router,
     jobs.router,
     keys.router,
+    dakera_memories.router,
+    dakera_agents.router,
+    dakera_keys.router,
+    dakera_moving.router,
 )
 _TOO_LONG = frozenset({"string_too_long", "too_long"})
 _ABOUT = (
@@ -103,8 +112,8 @@ def _add_handlers(app: FastAPI) -> None:
     async def wrong_shape(_: Request, error: Exception) -> Response:
         return _shape_problem(error) if isinstance(error, RequestValidationError) else problem_of(error)
 
-    async def no_route(_: Request, error: Exception) -> Response:
-        return _http_problem(error) if isinstance(error, HTTPException) else problem_of(error)
+    async def no_route(request: Request, error: Exception) -> Response:
+        return _http_problem(request, error) if isinstance(error, HTTPException) else problem_of(error)
 
     app.add_exception_handler(HaversackError, engine_error)
     app.add_exception_handler(Refused, engine_error)
@@ -121,7 +130,9 @@ def _shape_problem(error: RequestValidationError) -> Response:
     return answer_problem(400, "INVALID_REQUEST", told)
 
 
-def _http_problem(error: HTTPException) -> Response:
+def _http_problem(request: Request, error: HTTPException) -> Response:
+    if name := absent_call(request.method, request.scope["path"]) if error.status_code in {404, 405} else None:
+        return answer_problem(501, "NOT_IMPLEMENTED", f"{name}() of the dakera client is not offered by this server")
     codes = {404: "ROUTE_NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
     return answer_problem(
         error.status_code, codes.get(error.status_code, "INVALID_REQUEST"), str(error.detail), headers=error.headers

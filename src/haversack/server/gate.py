@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import unquote, unquote_to_bytes, urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
-from starlette.convertors import Convertor, register_url_convertor
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,21 +31,6 @@ _BEARER = re.compile(r"[Bb]earer ([\x21-\x7e]+)")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _EPOCH = datetime(1970, 1, 1).astimezone()
 _ANYBODY = Key(id="open", name="anybody on this machine", scope=KeyScope.ADMIN, created_at=_EPOCH)
-
-
-class _Label(Convertor[str]):
-    """One part of a path, which may hold any character once it is decoded, a slash included."""
-
-    regex = "[^/]+"
-
-    def convert(self, value: str) -> str:
-        return unquote(value)
-
-    def to_string(self, value: str) -> str:
-        return value
-
-
-register_url_convertor("label", _Label())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -320,7 +320,12 @@ class DeedShape(TypedDict):
     request: str | None
 
 
-def answer(shape: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def answer(
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
     """A shape as a JSON response. It is built from checked values, so it is not checked again."""
     return Response(
         msgspec.json.encode(shape), status_code=status, media_type="application/json", headers=dict(headers or {})

@@ -147,15 +147,15 @@ def test_keys_over_http(http: Call, make: Callable[..., Call]):
 def test_the_audit_knows_who_and_what_and_no_words(http: Call, make: Callable[..., Call]):
     memory = http("POST", f"{NS}/memories", json={"content": "a very private thing"}).json()
     http("POST", f"{NS}/recall", json={"query": "private thing"})
-    deeds = http("GET", "/v1/audit").json()["deeds"]
+    deeds = http("GET", "/v1/audit-log").json()["deeds"]
     assert [(deed["did"], deed["namespace"], deed["memories"]) for deed in deeds] == [
         ("remember", "alice", [memory["id"]]),
         ("recall", "alice", [memory["id"]]),
     ]
-    assert "private" not in http("GET", "/v1/audit/lines").text
-    page = http("GET", "/v1/audit?limit=1").json()
-    assert http("GET", f"/v1/audit?cursor={page['next']}&did=recall").json()["deeds"] == [deeds[1]]
-    assert make("admin", ["bob"])("GET", "/v1/audit").json()["deeds"] == []
+    assert "private" not in http("GET", "/v1/audit-log/lines").text
+    page = http("GET", "/v1/audit-log?limit=1").json()
+    assert http("GET", f"/v1/audit-log?cursor={page['next']}&did=recall").json()["deeds"] == [deeds[1]]
+    assert make("admin", ["bob"])("GET", "/v1/audit-log").json()["deeds"] == []
 
 
 def test_metrics_and_health(http: Call):

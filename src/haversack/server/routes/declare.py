@@ -1,8 +1,11 @@
-"""What routes have in common in the OpenAPI document: the problems that may come instead of an answer."""
+"""What routes have in common: parts of a path that may hold any character, and the problems that may be answered."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from starlette.convertors import Convertor, register_url_convertor
 
 __all__ = ["PROBLEMS", "Responses", "problems"]
 
@@ -18,3 +21,18 @@ def problems(*more: int) -> Responses:
 
 
 PROBLEMS = problems()
+
+
+class _Label(Convertor[str]):
+    """One part of a path, which may hold any character once it is decoded, a slash included."""
+
+    regex = "[^/]+"
+
+    def convert(self, value: str) -> str:
+        return unquote(value)
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("label", _Label())

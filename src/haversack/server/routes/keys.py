@@ -21,7 +21,7 @@ from haversack.server.problem import Refused
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import Body, DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape
 
-__all__ = ["create_key", "key_of", "keys_of", "router"]
+__all__ = ["KeyBody", "KeyId", "Patterns", "check_rights", "create_key", "key_of", "keys_of", "router"]
 
 router = APIRouter(tags=["keys and audit"], prefix="/v1")
 
@@ -90,7 +90,7 @@ def change_key(caller: AdminCaller, key_id: KeyId, body: KeyChanges) -> Response
     if body.name is not None:
         key = caller.sack.keys.rename(key_id, body.name)
     if "namespaces" in body.model_fields_set:
-        _within(caller, key.scope, body.namespaces)
+        check_rights(caller, key.scope, body.namespaces)
         key = caller.sack.keys.grant(key_id, body.namespaces)
     caller.note("change key", ids=[key_id], now=True)
     return answer(key_shape(key))
@@ -113,7 +113,7 @@ def rotate_key(caller: AdminCaller, key_id: KeyId, body: RotateBody) -> Response
     return answer(_issued(issued), status=201)
 
 
-@router.get("/audit", response_model=Deeds, responses=PROBLEMS)
+@router.get("/audit-log", response_model=Deeds, responses=PROBLEMS)
 def audit(
     caller: AdminCaller,
     cursor: Annotated[str, Query(max_length=64)] = "",
@@ -131,7 +131,7 @@ def audit(
 
 
 @router.get(
-    "/audit/lines",
+    "/audit-log/lines",
     responses={**PROBLEMS, 200: {"description": "Lines of JSON", "content": {"application/x-ndjson": {}}}},
 )
 def audit_lines(
@@ -146,7 +146,7 @@ def audit_lines(
 
 def create_key(caller: Caller, body: KeyBody) -> Issued:
     """A key within the caller's own rights."""
-    _within(caller, body.scope, body.namespaces)
+    check_rights(caller, body.scope, body.namespaces)
     issued = caller.sack.keys.create(
         body.name,
         scope=body.scope,
@@ -170,7 +170,8 @@ def key_of(caller: Caller, key_id: str) -> Key:
     return key
 
 
-def _within(caller: Caller, scope: Scope, namespaces: list[str] | None) -> None:
+def check_rights(caller: Caller, scope: Scope, namespaces: list[str] | None) -> None:
+    """Refuse rights that the caller does not have."""
     if not caller.key.contains(scope, namespaces):
         raise Refused(403, "NAMESPACE_ACCESS_DENIED", "a key cannot be given more than your own key may do")
 

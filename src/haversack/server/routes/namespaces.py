@@ -139,9 +139,19 @@ async def _event_lines(here: In, stopping: asyncio.Event, after: int) -> AsyncGe
     while not stopping.is_set():
         page = await asyncio.to_thread(here.ns.changes, after)
         for change in page.memories:
-            yield _event("memory", change.changed, {"id": change.id, "kind": change.kind, "stage": change.stage})
+            yield _event(
+                "memory",
+                change.changed,
+                {
+                    "type": "memory",
+                    "namespace": here.ns.name,
+                    "id": change.id,
+                    "kind": change.kind,
+                    "stage": change.stage,
+                },
+            )
         for erased in page.erased:
-            yield _event("erased", page.upto, {"id": erased})
+            yield _event("erased", page.upto, {"type": "erased", "namespace": here.ns.name, "id": erased})
         silent = 0.0 if page.upto > after else silent + _LOOK_EVERY
         after = page.upto
         if silent >= _STILL_HERE_EVERY:

@@ -1,0 +1,93 @@
+"""Sessions that a client opens and closes: when, for whom, and what was said of them at the end.
+
+Their memories carry the session's name; this keeps only the frame. The frames span namespaces because a client may ask
+for one by its id alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from haversack.engine.core import Core
+from haversack.engine.draft import read_metadata
+from haversack.errors import NotFoundError
+from haversack.model.text import label
+from haversack.store.port import SYSTEM, Batch, Written
+
+__all__ = ["Visit", "Visits"]
+
+_COLLECTION = "visit"
+_PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One session's frame."""
+
+    id: str
+    """Also the session's name in its namespace."""
+    namespace: str
+    started_at: datetime
+    last_at: datetime
+    ended_at: datetime | None = None
+    summary: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Visits:
+    """The opened and closed sessions of one store."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def start(self, namespace: str, metadata: Mapping[str, Any] | None = None) -> Visit:
+        """Open a session."""
+        now = self._core.clock()
+        return self._put(
+            Visit(
+                id=next(self._core.new_ids(now)),
+                namespace=label(namespace, "namespace"),
+                started_at=now,
+                last_at=now,
+                metadata=dict(read_metadata(metadata)),
+            )
+        )
+
+    def get(self, visit_id: str) -> Visit:
+        """One session; raises NotFoundError."""
+        record = self._core.store.record(SYSTEM, _COLLECTION, visit_id) if visit_id else None
+        if record is None:
+            raise NotFoundError(f"no session {visit_id!r}")
+        return msgspec.json.decode(record.value, type=Visit)
+
+    def touch(self, visit_id: str) -> Visit:
+        """Note that it goes on; one that has ended stays ended."""
+        visit = self.get(visit_id)
+        return visit if visit.ended_at else self._put(replace(visit, last_at=self._core.clock()))
+
+    def end(self, visit_id: str, summary: str | None = None) -> Visit:
+        """Close it; a second time changes nothing."""
+        visit = self.get(visit_id)
+        if visit.ended_at is not None:
+            return visit
+        now = self._core.clock()
+        return self._put(replace(visit, ended_at=now, last_at=now, summary=summary))
+
+    def all(self) -> list[Visit]:
+        """Every session, the newest first."""
+        found: list[Visit] = []
+        after = ""
+        while page := self._core.store.records(SYSTEM, _COLLECTION, after=after, limit=_PAGE):
+            found += [msgspec.json.decode(record.value, type=Visit) for record in page]
+            after = page[-1].key
+        return found[::-1]
+
+    def _put(self, visit: Visit) -> Visit:
+        record = Written(collection=_COLLECTION, key=visit.id, value=msgspec.json.encode(visit))
+        self._core.store.apply(SYSTEM, Batch(records=(record,)))
+        return visit
