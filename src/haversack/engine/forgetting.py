@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
+from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
 from haversack.errors import InputError, NotFoundError
+from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
 from haversack.store.port import Batch, Erasure, Scrubs, Store
@@ -99,13 +101,13 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     planned = plan(core, namespace, aim, hard=hard)
     done = replace(planned, preview=False, at=now, certificate=_certificate(planned, now))
     if not hard:
-        hidden = tuple(
-            replace(memory, stage=Stage.DELETED) for memory in core.store.memories(namespace, planned.memories)
-        )
+        found = core.store.memories(namespace, planned.memories)
+        hidden = tuple(softly_deleted(memory, now) for memory in found if memory.stage is not Stage.DELETED)
         core.store.apply(namespace, Batch(memories=hidden, records=hiding(hidden)))
         return done
     erasure = Erasure(memories=planned.memories + planned.derived, turns=planned.turns, everything=planned.everything)
     core.store.apply(namespace, Batch(erase=erasure))
+    access.drop(core, namespace, erasure.memories)
     return replace(done, scrubbed=_scrubbed(core.store))
 
 
@@ -113,7 +115,7 @@ def restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
     """Undo a soft forget; raises NotFoundError for an id that is not there any more."""
     found = core.store.memories(namespace, ids)
     _all_found(ids, found)
-    back = tuple(replace(memory, stage=Stage.ACTIVE) for memory in found if memory.stage is Stage.DELETED)
+    back = tuple(restored(memory) for memory in found if memory.stage is Stage.DELETED)
     core.store.apply(namespace, Batch(memories=back, records=showing(back)))
     return core.store.memories(namespace, ids)
 

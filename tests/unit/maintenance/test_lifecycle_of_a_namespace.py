@@ -142,3 +142,17 @@ def test_a_copy_that_was_erased_stays_away(sack: Haversack) -> None:
     assert copy is not None
     team.forget(copy.id, hard=True)
     assert team.maintenance.decide(asked.asked.proposal, accept=True, by="Bob")[1] is None
+
+
+def test_retention_of_a_soft_forget_counts_from_the_forgetting(sack: Haversack, clock: list[timedelta]) -> None:
+    ns = sack.namespace("n")
+    old = ns.remember("x", pinned=True)
+    clock[0] = timedelta(days=100)
+    ns.forget(old.id)
+    clock[0] += timedelta(days=29)
+    assert ns.maintenance.lifecycle().counts == {}
+    ns.restore(old.id)
+    assert ns.get(old.id).metadata == {}
+    ns.forget(old.id)
+    clock[0] += timedelta(days=30)
+    assert ns.maintenance.lifecycle(execute=True).counts == {"erase": 1}
