@@ -24,7 +24,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "restore-memory": "forget",
     },
     "Sessions": {"prompt": "session", "compact": "session", "expand": "session"},
-    "Look": {"sessions": "look", "stats": "look", "config": "config"},
+    "Look": {"sessions": "look", "stats": "look", "trimmed": "look", "config": "config"},
     "Serve": {"serve": "serve", "keys": "keys", "mcp": "mcp"},
 }
 """Command -> the module of `commands` that holds it, as `haversack --help` groups them."""

@@ -12,6 +12,7 @@ from haversack.engine.access import AccessLog
 from haversack.engine.prices import PriceBook
 from haversack.engine.runs import Runs
 from haversack.engine.settings import MemorySettings, Settings
+from haversack.engine.trims import TrimLog
 from haversack.errors import ConfigError
 from haversack.llm.port import ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
@@ -47,6 +48,8 @@ class Core:
     prices: PriceBook = field(default_factory=PriceBook)
     access: AccessLog = field(default_factory=AccessLog)
     """Uses of memories that are not in the store yet."""
+    trims: TrimLog = field(default_factory=TrimLog)
+    """What was left out for want of room and is not in the store yet."""
     runs: Runs = field(default_factory=Runs)
     anchors: dict[tuple[str, str], Anchor] = field(default_factory=dict[tuple[str, str], Anchor])
     """Where the last cached prompt of each session stood, by namespace and session."""

@@ -61,6 +61,7 @@ class Haversack:
             self.audit.flush()
         self._core.runs.close()
         self._core.access.close(self._core)
+        self._core.trims.close(self._core)
         self._keep_prices()
         self._core.recall.close()
         self._core.store.close()

@@ -18,6 +18,7 @@ from haversack.engine.maintaining import NamespaceMaintenance
 from haversack.engine.packing import Packing
 from haversack.engine.reading import Hit, Request
 from haversack.engine.session import Session
+from haversack.engine.trims import Trimmed, trimmed
 from haversack.engine.why import Explanation, explain
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.model.memory import Memory, SessionInfo
@@ -116,6 +117,10 @@ class Namespace:
         """Where and why a memory left, or how it came in, when this context is packed."""
         request, wanted = self._shaped(query, shape)
         return explain(self._core, request, wanted, memory_id)
+
+    def trimmed(self, *, least: int = 2) -> list[Trimmed]:
+        """Important memories that keep being left out for want of room, and the budget that would have carried them."""
+        return trimmed(self._core, self.name, least)
 
     def forget(
         self,

@@ -39,8 +39,9 @@ class Packing:
 def pack(core: Core, request: Request, packing: Packing) -> Context:
     """The best context for the request within the budget."""
     hits = gather(core, request, packing.layout, packing.budget)
-    return assemble(
-        hold_back(candidates(core, hits, packing.counter), packing.hold_back),
+    found = hold_back(candidates(core, hits, packing.counter), packing.hold_back)
+    context = assemble(
+        found,
         layout=packing.layout,
         format=packing.format,
         budget=packing.budget,
@@ -48,6 +49,9 @@ def pack(core: Core, request: Request, packing: Packing) -> Context:
         query=request.query,
         now=request.now,
     )
+    if len(request.namespaces) == 1:
+        core.trims.note(core, request.namespaces[0], found, context)
+    return context
 
 
 def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hit]:

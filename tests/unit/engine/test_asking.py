@@ -145,3 +145,19 @@ def test_the_same_question_gives_the_same_bytes(engine: Callable[..., Haversack]
         return ns.context("which tea?", budget=200, now="2026-04-01").text
 
     assert packed() == packed()
+
+
+def test_important_memories_that_keep_being_left_out_are_reported_with_the_budget_they_need(ns: Namespace) -> None:
+    important = ns.remember("tea " + "and the long history of the tea houses of the old town " * 12, importance=0.9)
+    ns.remember("tea at four", importance=0.5)
+    small = ns.remember("tea at noon", importance=0.8)
+    for _ in range(3):
+        context = ns.context("tea", budget=14)
+        assert important.id not in context.items
+    (row,) = ns.trimmed()
+    assert (row.memory_id, row.trimmed, row.carried, row.budget) == (important.id, 3, 0, 14)
+    assert important.id in ns.context("tea", budget=row.needed).items
+    assert small.id not in {each.memory_id for each in ns.trimmed()}
+    assert ns.trimmed(least=4) == []
+    ns.forget(important.id, hard=True)
+    assert ns.trimmed() == []

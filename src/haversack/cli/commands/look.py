@@ -75,4 +75,26 @@ def _kinds(memories: dict[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in sorted(memories.items(), key=lambda pair: -pair[1]))
 
 
-COMMANDS = [sessions, stats]
+@click.command()
+@click.option("--least", type=click.IntRange(min=1), default=2, show_default=True, help="Left out at least so often.")
+@place
+def trimmed(place: Place, least: int) -> None:
+    """List important memories that keep being left out for want of room, with the budget that would carry them.
+
+    \b
+    Example:
+      haversack trimmed --namespace alice
+    """
+    with place.open_namespace() as ns:
+        rows = ns.trimmed(least=least)
+    if place.as_json:
+        show.json_line(rows)
+        return
+    show.table(
+        ("left out", "carried", "importance", "id", "content", "advice"),
+        [(r.trimmed, r.carried, r.importance, r.memory_id, show.one_line(r.content, 50), r.advice) for r in rows],
+        empty="no important memory keeps being left out",
+    )
+
+
+COMMANDS = [sessions, stats, trimmed]

@@ -1,0 +1,155 @@
+"""Important memories that keep being left out for want of room, and the budget that would have carried them.
+
+A count in memory until some have gathered or the store closes; then one small record per memory, which an erasure of
+the memory takes along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from haversack.assemble import Candidate, Context
+from haversack.errors import StoreError
+from haversack.store.port import Batch, Written
+
+if TYPE_CHECKING:
+    from haversack.engine.core import Core
+
+__all__ = ["IMPORTANT", "TrimLog", "Trimmed", "trimmed"]
+
+IMPORTANT = 0.7
+"""From this importance on, being left out is worth a report."""
+
+COLLECTION = "trim"
+_MOST = 200
+_PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How one memory fared when it was a candidate."""
+
+    trimmed: int = 0
+    carried: int = 0
+    budget: int = 0
+    """The last budget that was too small for it; 0 when none was."""
+    needed: int = 0
+    """The budget that would have carried it then, with everything that scored as much or more."""
+
+    def plus(self, later: Tally) -> Tally:
+        """Both together."""
+        latest = later if later.budget else self
+        return Tally(
+            trimmed=self.trimmed + later.trimmed,
+            carried=self.carried + later.carried,
+            budget=latest.budget,
+            needed=latest.needed,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trimmed:
+    """One row of the report."""
+
+    memory_id: str
+    content: str
+    importance: float
+    trimmed: int
+    carried: int
+    budget: int
+    needed: int
+
+    @property
+    def advice(self) -> str:
+        """What helps."""
+        return (
+            f"raise the budget from {self.budget} to {self.needed} tokens, or its importance above {self.importance:g}"
+        )
+
+
+@dataclass(slots=True)
+class TrimLog:
+    """What was trimmed and is not in the store yet. Safe for threads."""
+
+    _waiting: dict[str, dict[str, Tally]] = field(default_factory=dict[str, "dict[str, Tally]"])
+    _lock: Lock = field(default_factory=Lock)
+
+    def note(self, core: Core, namespace: str, candidates: Sequence[Candidate], context: Context) -> None:
+        """Count what became of the important candidates of one context."""
+        noted = _tallies(candidates, context)
+        if not noted:
+            return
+        with self._lock:
+            waiting = self._waiting.setdefault(namespace, {})
+            for name, tally in noted.items():
+                waiting[name] = waiting.get(name, Tally()).plus(tally)
+            full = len(waiting) >= _MOST
+        if full:
+            self.spill(core, namespace)
+
+    def spill(self, core: Core, namespace: str) -> None:
+        """Put what waits into the store; a store that cannot be written now loses these counts and nothing else."""
+        with self._lock:
+            waiting = self._waiting.pop(namespace, {})
+        known = _stored(core, namespace)
+        records = tuple(
+            Written(collection=COLLECTION, key=name, value=msgspec.json.encode(known.get(name, Tally()).plus(tally)))
+            for name, tally in waiting.items()
+        )
+        if records:
+            with suppress(StoreError):
+                core.store.apply(namespace, Batch(records=records))
+
+    def close(self, core: Core) -> None:
+        """Spill everything."""
+        for namespace in list(self._waiting):
+            self.spill(core, namespace)
+
+
+def trimmed(core: Core, namespace: str, least: int = 2) -> list[Trimmed]:
+    """Important memories that were left out at least so often, and more often than they were carried; worst first."""
+    core.trims.spill(core, namespace)
+    worst = {name: tally for name, tally in _stored(core, namespace).items() if least <= tally.trimmed > tally.carried}
+    rows = [
+        Trimmed(
+            memory_id=memory.id,
+            content=memory.content,
+            importance=memory.importance,
+            trimmed=worst[memory.id].trimmed,
+            carried=worst[memory.id].carried,
+            budget=worst[memory.id].budget,
+            needed=worst[memory.id].needed,
+        )
+        for memory in core.store.memories(namespace, sorted(worst))
+    ]
+    return sorted(rows, key=lambda row: (-row.importance * row.trimmed, row.memory_id))
+
+
+def _tallies(candidates: Sequence[Candidate], context: Context) -> dict[str, Tally]:
+    important = [one for one in candidates if one.memory.importance >= IMPORTANT and one.filtered is None]
+    carried = frozenset(context.items) if important else frozenset[str]()
+    return {
+        one.memory.id: Tally(carried=1)
+        if one.memory.id in carried
+        else Tally(trimmed=1, budget=context.budget, needed=_needed(one, candidates))
+        for one in important
+    }
+
+
+def _needed(left_out: Candidate, candidates: Sequence[Candidate]) -> int:
+    return sum(one.price or 0 for one in candidates if one.filtered is None and one.score >= left_out.score)
+
+
+def _stored(core: Core, namespace: str) -> Mapping[str, Tally]:
+    found: dict[str, Tally] = {}
+    after = ""
+    while page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE):
+        found |= {record.key: msgspec.json.decode(record.value, type=Tally) for record in page}
+        after = page[-1].key
+    return found
