@@ -1,0 +1,218 @@
+"""`haversack mcp --http` on loopback: keys, namespaces, names of hosts, parallel calls, restart."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import httpx
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, TextContent, TextResourceContents
+
+import haversack
+from haversack.engine.keys import Scope
+
+_Result = TypeVar("_Result")
+_PROGRAM = str(Path(sys.executable).with_name("haversack"))
+_INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+_HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+
+
+@dataclass(frozen=True)
+class Served:
+    url: str
+    store: Path
+    keys: dict[str, str]
+    """Secrets: `writer` and `reader` reach a and a-*, `other` reaches b."""
+
+    @asynccontextmanager
+    async def client(self, key: str | None, *, query: str = "", mode: Any = "auto") -> AsyncGenerator[Client]:
+        headers = {"authorization": f"Bearer {self.keys[key]}"} if key else {}
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+            transport = streamable_http_client(self.url + query, http_client=http)
+            async with Client(transport, mode=mode) as client:
+                yield client
+
+    def post(self, message: object, **headers: str) -> httpx.Response:
+        return httpx.post(self.url, content=json.dumps(message), headers={**_HEADERS, **headers}, timeout=60)
+
+
+def run(work: Awaitable[_Result]) -> _Result:
+    async def limited() -> _Result:
+        return await asyncio.wait_for(work, 100)
+
+    return asyncio.run(limited())
+
+
+def words(result: CallToolResult) -> str:
+    return "".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+@contextmanager
+def serving(store: Path, *arguments: str) -> Generator[str]:
+    """The address of a server process."""
+    command = [_PROGRAM, "mcp", "--http", "--port", "0", "--store", str(store), "-n", "a", *arguments]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        found = re.fullmatch(r"haversack: MCP at (http://127\.0\.0\.1:\d+/mcp)\n", said)
+        assert found, said + process.stderr.read()
+        yield found[1]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    store = tmp_path_factory.mktemp("http") / "m.db"
+    with haversack.open(store) as sack:
+        keys = {
+            "writer": sack.keys.create("writer", scope=Scope.WRITE, namespaces=["a", "a-*"]).secret,
+            "reader": sack.keys.create("reader", scope=Scope.READ, namespaces=["a", "a-*"]).secret,
+            "other": sack.keys.create("other", scope=Scope.ADMIN, namespaces=["b"]).secret,
+        }
+    with serving(store) as url:
+        yield Served(url, store, keys)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_key_reads_and_writes_in_its_namespaces(served: Served, mode: str) -> None:
+    async def work() -> None:
+        async with served.client("writer", query="?namespace=a-child", mode=mode) as client:
+            said = words(await client.call_tool("remember", {"content": "a lamp in the hall 💡"}))
+            one = said.split()[1]
+            assert one in words(await client.call_tool("recall", {"query": "lamp"}))
+            stats = (await client.read_resource("haversack://stats")).contents[0]
+            assert isinstance(stats, TextResourceContents)
+            assert '"namespace":"a-child"' in stats.text
+        async with served.client("reader", mode=mode) as client:
+            assert one not in words(await client.call_tool("recall", {"query": "lamp"}))
+
+    run(work())
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_key_does_not_do_more_than_it_may(served: Served, mode: str) -> None:
+    async def work() -> None:
+        async with served.client("reader", mode=mode) as client:
+            for tool, arguments in (("remember", {"content": "x"}), ("forget", {"ids": ["x"]})):
+                result = await client.call_tool(tool, arguments)
+                assert result.is_error
+                assert words(result) == "this needs a key with the scope write; yours has read"
+        for query in ("", "?namespace=c", "?namespace=a-child", "?namespace=b%00"):
+            async with served.client("other", query=query, mode=mode) as client:
+                for tool, arguments in (
+                    ("recall", {"query": "lamp"}),
+                    ("sessions", {}),
+                    ("remember", {"content": "x"}),
+                ):
+                    result = await client.call_tool(tool, arguments)
+                    assert result.is_error
+                    assert "does not reach the namespace" in words(result)
+                with pytest.raises(Exception, match="does not reach the namespace"):
+                    await client.list_resources()
+                with pytest.raises(Exception, match="does not reach the namespace"):
+                    await client.read_resource("haversack://stats")
+                with pytest.raises(Exception, match="does not reach the namespace"):
+                    await client.get_prompt("answer_from_memory", {"question": "lamp"})
+
+    run(work())
+
+
+@pytest.mark.parametrize("shown", [None, "Bearer", "Bearer hvs_nobody_secret", "Basic {writer}", "Bearer x{writer}"])
+def test_without_a_live_key_nothing_is_answered(served: Served, shown: str | None) -> None:
+    headers = {} if shown is None else {"authorization": shown.format(**served.keys)}
+    answered = served.post(_INITIALIZE, **headers)
+    assert answered.status_code == 401
+    assert answered.headers["www-authenticate"].startswith("Bearer")
+    assert httpx.get(served.url, headers={**_HEADERS, **headers}).status_code == 401
+    assert httpx.delete(served.url, headers=headers).status_code == 401
+
+
+def test_a_revoked_key_is_refused_at_the_next_request(served: Served) -> None:
+    with haversack.open(served.store) as sack:
+        issued = sack.keys.create("brief", scope=Scope.READ)
+        shown = {"authorization": f"Bearer {issued.secret}"}
+        opened = served.post(_INITIALIZE, **shown)
+        assert opened.status_code == 200
+        sack.keys.revoke(issued.key.id)
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    session = {"mcp-session-id": opened.headers["mcp-session-id"]}
+    assert served.post(listing, **shown, **session).status_code == 401
+
+
+def test_a_protocol_session_belongs_to_its_key(served: Served) -> None:
+    opened = served.post(_INITIALIZE, authorization=f"Bearer {served.keys['writer']}")
+    session = {"mcp-session-id": opened.headers["mcp-session-id"]}
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    assert served.post(listing, authorization=f"Bearer {served.keys['other']}", **session).status_code == 404
+    assert served.post(listing, authorization=f"Bearer {served.keys['writer']}", **session).status_code == 200
+
+
+def test_other_names_and_pages_are_refused(served: Served) -> None:
+    shown = {"authorization": f"Bearer {served.keys['writer']}"}
+    assert served.post(_INITIALIZE, **shown, host="evil.example").status_code == 421
+    assert served.post(_INITIALIZE, **shown, origin="https://evil.example").status_code == 403
+    assert served.post(_INITIALIZE, **shown, origin="http://localhost:3000").status_code == 200
+
+
+def test_the_audit_names_the_key(served: Served) -> None:
+    async def work() -> str:
+        async with served.client("writer") as client:
+            one = words(await client.call_tool("remember", {"content": "audited"})).split()[1]
+            await client.call_tool("forget", {"ids": [one], "execute": True})
+        return one
+
+    one = run(work())
+    with haversack.open(served.store) as sack:
+        writer = next(key.id for key in sack.keys.all() if key.name == "writer")
+        deeds = [(deed.who, deed.did, deed.namespace) for deed in sack.audit.read() if one in deed.memories]
+    assert deeds == [(writer, "remember", "a"), (writer, "forget", "a")]
+
+
+def test_fifty_calls_at_once_and_a_restart(tmp_path: Path) -> None:
+    store = tmp_path / "m.db"
+    made: list[str] = []
+
+    async def fill(url: str) -> None:
+        async with Client(url) as client, anyio.create_task_group() as group:
+            for number in range(50):
+                group.start_soon(one, client, number)
+
+    async def one(client: Client, number: int) -> None:
+        result = await client.call_tool("remember", {"content": f"fact number {number}"})
+        made.append(words(result).split()[1])
+
+    for _ in range(2):
+        with serving(store, "--open") as url:
+            run(fill(url))
+    assert len(made) == 100
+    assert sorted(made[:50]) == sorted(made[50:])
+    assert len(set(made)) == 50
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104 - refused, not bound
+def test_without_keys_only_loopback_is_served(tmp_path: Path, host: str) -> None:
+    command = [_PROGRAM, "mcp", "--http", "--open", "--host", host, "--store", str(tmp_path / "m.db")]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert done.returncode == 2
+    assert "only loopback is served" in done.stderr
