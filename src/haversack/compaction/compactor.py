@@ -119,6 +119,8 @@ class Compactor:
         turns = self.store.turns(self.namespace, request.session)
         ids = [fold.summary for fold in view.folds]
         contents = {memory.id: memory.content for memory in self.store.memories(self.namespace, ids)}
+        for erased in (id_ for id_ in ids if id_ not in contents):
+            view = view.opened(erased)
         return _Work(
             request=request,
             started_at=started_at,
@@ -171,12 +173,11 @@ class Compactor:
         plan = plan_fold(work.turns, costs, view, to_free=to_free + allowance, config=self.config)
         if plan is None:
             return None
-        inside = view.inside(plan.start, plan.stop)
-        taken_in = [fold for fold in inside if fold.summary in work.contents]
+        taken_in = view.inside(plan.start, plan.stop)
         fresh = [
             work.turns[unit.first : unit.last + 1]
             for unit in units(work.turns, costs)
-            if plan.first <= unit.first <= plan.last and not _stands_behind(view, work.turns[unit.first], work.contents)
+            if plan.first <= unit.first <= plan.last and view.fold_at(work.turns[unit.first].position) is None
         ]
         summary = self.summarizer.summarize(
             fresh,
@@ -288,8 +289,3 @@ class Compactor:
         """Each turn's price as it stands, were no summary there."""
         shown = [pointer(turn) if turn.position in view.cleared else turn.message for turn in work.turns]
         return self.price(shown)
-
-
-def _stands_behind(view: View, turn: Turn, contents: dict[str, str]) -> bool:
-    fold = view.fold_at(turn.position)
-    return fold is not None and fold.summary in contents

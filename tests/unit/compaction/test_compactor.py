@@ -15,7 +15,7 @@ from haversack.model.memory import Kind
 from haversack.model.message import Message
 from haversack.store import lease as leases
 from haversack.store.memory import MemoryStore
-from haversack.store.port import Batch
+from haversack.store.port import Batch, Erasure
 from haversack.testing.scripted import ScriptedChat
 from haversack.testing.words import WordCounter
 
@@ -78,6 +78,19 @@ def test_the_next_run_takes_the_old_summary_in(compactor: Make, append: Append, 
     assert (old.superseded_by, old.valid_to) == (second, new.created_at)
     assert (new.source.memories, len(new.source.turns)) == ((first,), 36)
     assert new.content.startswith(old.content)
+
+
+def test_turns_whose_summary_was_erased_are_summarised_anew(
+    compactor: Make, append: Append, talk: Talk, store: MemoryStore
+) -> None:
+    run = compactor(ScriptedChat(lines=[names]))
+    append(talk(20))
+    first = run.run(ask()).summary or ""
+    store.apply("n", Batch(erase=Erasure(memories=(first,))))
+    again = run.run(ask())
+    assert (again.outcome, again.turns_summarized) == (Outcome.DONE, 16)
+    view, _ = load_view(store, "n", "s")
+    assert [(fold.summary, fold.start, fold.stop) for fold in view.folds] == [(again.summary, 0, 16)]
 
 
 def test_old_tool_results_are_cleared_first(compactor: Make, append: Append, say: Say, store: MemoryStore) -> None:
