@@ -26,24 +26,29 @@ _PROFILE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("birthday", r"my birthday is|i was born on"),
         ("email", r"my e-?mail(?: address)? is"),
         ("phone", r"my (?:phone|number|phone number) is"),
-        ("age", r"i turned|my age is"),
+        ("age", r"(?<!when )i turned|my age is"),
         ("timezone", r"my time ?zone is"),
     )
 )
 _FAVOURITE = re.compile(rf"\bmy (?P<slot>favou?rite [\w ]{{1,40}}?) (?:is|are) {_VALUE}", re.IGNORECASE)
+_NOT_A_THING = (
+    r"(?!(?:its?|this|that|these|those|them|they|him|her|you|how|when|what|every|not|to|the (?:way|thought|idea))\b)"
+)
 _PREFERENCE = re.compile(
-    r"\bi (?:really |absolutely |always |also |just )?(?:prefer|like|love|enjoy|hate|dislike|avoid|do not like"
+    r"(?:^|[,;:–-] |\b(?:and|but|because|since|so|why|that) )i (?:really |absolutely |always |also |just )?"
+    r"(?:prefer|like|love|enjoy|hate|dislike|avoid|do not like"
     r"|don't like|don't eat|do not eat|can't stand|am allergic to) "
-    rf"{_VALUE}|\bi'm allergic to (?P<allergy>[^.!?;\n]{{1,120}})",
+    rf"{_NOT_A_THING}{_VALUE}|\bi'm allergic to (?P<allergy>[^.!?;\n]{{1,120}})",
     re.IGNORECASE,
 )
+_CLAUSE_END = re.compile(r"[,(]| [–-] | (?:but|because|and|so|too|now|very much|a lot)\b", re.IGNORECASE)
 _DECISION = re.compile(
     r"\b(?:(?:we|i)(?:'ve| have)? (?:decided|agreed|settled)|(?:we|i)(?:'ll| will) (?:use|go with)"
     r"|let's (?:go with|use)|(?:we're|i'm|we are|i am) going with|(?:the|my|our) decision is)\b",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"^(?:correction:|actually,? (?:it|that|my|the|i)|no,? (?:it's|it is|that's|my)|that's wrong)", re.IGNORECASE
+    r"^(?:correction:|actually,? (?:it|that|my|the)\b|no,? (?:it's|it is|that's|my)|that's wrong)", re.IGNORECASE
 )
 _APPOINTMENT = re.compile(
     r"\b(?:meeting|appointment|flight|deadline|due|birthday|anniversary|wedding|party|interview|exam|trip|launch"
@@ -88,7 +93,7 @@ def _of_themselves(line: str, who: str) -> Action | None:
         return _add(line, who, Kind.PROFILE, subject=match["slot"], importance=0.7)
     if match := _PREFERENCE.search(line):
         thing = match["value"] or match["allergy"]
-        return _add(line, who, Kind.PROFILE, subject=f"preference/{' '.join(thing.split()[:4])}", importance=0.7)
+        return _add(line, who, Kind.PROFILE, subject=f"preference/{_CLAUSE_END.split(thing)[0]}", importance=0.7)
     return None
 
 

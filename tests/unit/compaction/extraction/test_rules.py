@@ -65,3 +65,16 @@ def test_the_words_are_the_evidence(turns_of: TurnsOf) -> None:
     (action,) = extract_by_rules(turns_of([message]))
     assert (action.text, action.evidence) == ("Alice: I work for Acme with Carol.", "I work for Acme with Carol.")
     assert action.entities == ("Alice", "Acme", "Carol")
+
+
+@pytest.mark.parametrize(
+    "text", ["I love it!", "I like how it looks", "a job I enjoy every day", "When I turned ten we moved"]
+)
+def test_what_names_no_thing_is_no_preference(turns_of: TurnsOf, text: str) -> None:
+    assert found(turns_of, text) == []
+
+
+def test_the_thing_preferred_ends_with_its_clause(turns_of: TurnsOf) -> None:
+    assert found(turns_of, "Well, I love road trips with Bob, they are fun") == [
+        (Kind.PROFILE, "user/preference/road trips with bob")
+    ]
