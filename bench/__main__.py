@@ -22,6 +22,7 @@ ALONE = {
     "packing": "bench.speed.packing:run",
     "context": "bench.speed.context:run",
     "writing": "bench.speed.writing:run",
+    "prefix": "bench.history.prefix:run",
     "recall": "bench.peers.recall:ours_alone",
 }
 """What runs in the project's own environment."""
