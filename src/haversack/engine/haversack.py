@@ -50,6 +50,12 @@ class Haversack:
         """Names of all namespaces that hold anything."""
         return self._core.store.namespaces()
 
+    def warm_up(self) -> None:
+        """Load what the first call would load, so that it is as quick as the others."""
+        self._core.counter(self._core.settings.model).count("warm")
+        if self._core.embedder is not None:
+            self._core.embedder.embed(["warm"])
+
     def close(self) -> None:
         """Finish what is pending and release the store; a second call does nothing."""
         if self._closed:

@@ -208,7 +208,8 @@ def _calls(dependant: Dependant) -> Iterator[object]:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
-    """While it runs, what gathers in memory is written every half second; at the end, once more."""
+    """Warm before the first request; while it runs, what gathers in memory is written every half second."""
+    await asyncio.to_thread(app.state.sack.warm_up)
     flushing = asyncio.create_task(_flush_often(app.state.sack))
     try:
         yield

@@ -100,6 +100,11 @@ def _impatient(seconds: float) -> type[H11Protocol]:
             self._calm()
             super().connection_lost(exc)
 
+        def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
+            """Who has said everything and closed that half still gets the answer; anybody else is gone."""
+            asked = self.cycle is not None and not self.cycle.more_body  # pyright: ignore[reportUnnecessaryComparison]
+            return asked and not self.cycle.response_complete
+
         def data_received(self, data: bytes) -> None:
             before = self.cycle
             is_idle = before is None or before.response_complete  # pyright: ignore[reportUnnecessaryComparison]

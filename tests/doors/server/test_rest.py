@@ -178,5 +178,5 @@ def test_errors_do_not_repeat_what_was_sent(http: Call):
     assert refused.headers["content-type"] == "application/problem+json"
     assert json.loads(refused.content)["code"] == "INVALID_REQUEST"
     assert http("GET", "/nowhere").json()["code"] == "ROUTE_NOT_FOUND"
-    assert http("PUT", NS).json()["code"] == "METHOD_NOT_ALLOWED"
+    assert http("PATCH", NS).json()["code"] == "METHOD_NOT_ALLOWED"
     assert http("GET", "/health", headers={"x-request-id": "mine-1"}).headers["x-request-id"] == "mine-1"

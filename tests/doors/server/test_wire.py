@@ -1,0 +1,310 @@
+"""A real server on loopback against hostile connections: no hang, no leak, no acknowledged write lost."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import resource
+import socket
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+import haversack
+from haversack.engine.haversack import Haversack
+from haversack.errors import ConfigError
+from haversack.server import Limits, ServerSettings, create_app
+from haversack.server.run import Server, is_loopback, serve
+
+LIMITS = Limits(body_seconds=1.0, head_seconds=1.0, drain_seconds=10)
+WHERE = "/v1/namespaces/alice/memories"
+
+
+class Served:
+    """A running server and the ways to talk to it."""
+
+    def __init__(self, sack: Haversack, limits: Limits) -> None:
+        settings = ServerSettings(limits=limits)
+        self.sack = sack
+        self.secret = sack.keys.create("ops", scope="admin").secret
+        self._server = Server(create_app(sack, settings), settings, host="127.0.0.1", port=0)
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listening]})
+        self._thread.start()
+        self.http = httpx.Client(
+            base_url=f"http://127.0.0.1:{self.port}", headers={"authorization": f"Bearer {self.secret}"}, timeout=20
+        )
+
+    def head(self, *lines: str, method: str = "POST", path: str = WHERE) -> bytes:
+        given = (f"{method} {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {self.secret}", *lines)
+        return ("\r\n".join(given) + "\r\n\r\n").encode()
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+
+    def raw(self, *parts: bytes) -> bytes:
+        """Everything that is answered until the connection closes."""
+        with self.connect() as connection:
+            for part in parts:
+                with contextlib.suppress(OSError):
+                    connection.sendall(part)
+            return read_all(connection)
+
+    def close(self) -> None:
+        self.http.close()
+        self._server.stop()
+        self._thread.join(20)
+        self._listening.close()
+        assert not self._thread.is_alive()
+
+
+def read_all(connection: socket.socket) -> bytes:
+    data = b""
+    with contextlib.suppress(ConnectionError):
+        while chunk := connection.recv(65_536):
+            data += chunk
+    return data
+
+
+def status_of(answered: bytes) -> int:
+    return int(answered.split(b" ", 2)[1])
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with haversack.open(tmp_path / "memory.db") as sack:
+        running = Served(sack, LIMITS)
+        try:
+            yield running
+        finally:
+            running.close()
+
+
+@contextlib.contextmanager
+def healthy(served: Served) -> Generator[list[float]]:
+    """Health calls all along, each in less than a second."""
+    times: list[float] = []
+    over = threading.Event()
+
+    def ask() -> None:
+        with httpx.Client(base_url=f"http://127.0.0.1:{served.port}", timeout=10) as client:
+            while not (over.is_set() and times):
+                begun = time.perf_counter()
+                assert client.get("/health/live").status_code == 200
+                times.append(time.perf_counter() - begun)
+                over.wait(0.05)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        yield times
+    finally:
+        over.set()
+        asking.join(20)
+    assert times
+    assert max(times) < 1
+
+
+def peak() -> int:
+    """The most memory that this process, server included, has held so far, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+JSON = "Content-Type: application/json"
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        ((JSON, f"Content-Length: {1 << 30}"), 413),
+        ((JSON, "Content-Length: -1"), 400),
+        ((JSON, "Content-Length: abc"), 400),
+        ((JSON, "Content-Length: 5", "Content-Length: 6"), 400),
+        ((JSON, "Content-Length: 5", "Transfer-Encoding: chunked"), 400),
+        ((JSON, "Transfer-Encoding: gzip, chunked"), 400),
+        ((JSON, "Content-Length: 2", "Content-Encoding: br"), 415),
+        ((JSON, "X-Long: " + "a" * 70_000), 400),
+        ((JSON, "Bad Header: x"), 400),
+        ((JSON, "Authorization: Bearer hvs_other"), 401),
+    ],
+)
+def test_heads_that_lie(served: Served, lines: tuple[str, ...], status: int):
+    with healthy(served):
+        assert status_of(served.raw(served.head(*lines))) == status
+    assert served.sack.namespaces() == []
+
+
+def test_a_huge_body_without_a_length_is_cut_off(served: Served):
+    piece = b"10000\r\n" + b"a" * 0x10000 + b"\r\n"
+    before = peak()
+    with healthy(served):
+        answered = served.raw(served.head(JSON, "Transfer-Encoding: chunked"), *([piece] * 400))
+    assert status_of(answered) == 413
+    assert peak() - before < 64 << 20
+    assert served.sack.namespaces() == []
+
+
+def test_a_bomb_does_not_unpack(served: Served):
+    bomb = gzip.compress(b'{"content": "' + b" " * (200 << 20) + b'"}', compresslevel=1)
+    before = peak()
+    with healthy(served):
+        answered = served.http.post(
+            WHERE, content=bomb, headers={"content-encoding": "gzip", "content-type": "application/json"}
+        )
+    assert answered.status_code == 413
+    assert peak() - before < 64 << 20
+
+
+def test_a_slow_body_is_given_up_on(served: Served):
+    with healthy(served), served.connect() as connection:
+        connection.sendall(served.head(JSON, "Content-Length: 100") + b'{"content"')
+        assert status_of(read_all(connection)) == 408
+
+
+def test_slow_headers_are_given_up_on(served: Served):
+    with healthy(served), served.connect() as connection:
+        begun = time.perf_counter()
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: ")
+        assert read_all(connection) == b""
+        assert time.perf_counter() - begun < 5
+
+
+def test_slow_headers_behind_a_first_request_are_given_up_on(served: Served):
+    with served.connect() as connection:
+        connection.sendall(served.head(method="GET", path="/health/live"))
+        answered = b""
+        while not answered.endswith(b"}"):
+            answered += connection.recv(65_536)
+        assert status_of(answered) == 200
+        connection.sendall(b"GET / HT")
+        assert read_all(connection) == b""
+
+
+def test_a_half_closed_connection_still_gets_its_answer(served: Served):
+    body = b'{"content": "kept"}'
+    with served.connect() as connection:
+        connection.sendall(served.head(JSON, f"Content-Length: {len(body)}", "Connection: close") + body)
+        connection.shutdown(socket.SHUT_WR)
+        assert status_of(read_all(connection)) == 201
+
+
+def test_who_goes_away_leaves_no_half_write(served: Served):
+    body = json.dumps({"memories": [{"content": f"fact {n}"} for n in range(200)]}).encode()
+    head = served.head(JSON, f"Content-Length: {len(body)}", path=f"{WHERE}/batch")
+    for cut in (len(body) // 2, len(body)):
+        with served.connect() as connection:
+            connection.sendall(head + body[:cut])
+    deadline = time.monotonic() + 10
+    while (
+        served.sack.namespace("alice").stats().memories.get("fact", 0) not in {0, 200} and time.monotonic() < deadline
+    ):
+        pass
+    assert served.sack.namespace("alice").stats().memories.get("fact", 0) in {0, 200}
+
+
+def test_a_hundred_connections_that_say_nothing_hurt_nobody(served: Served):
+    idle = [served.connect() for _ in range(100)]
+    with healthy(served):
+        assert served.http.post(WHERE, json={"content": "kept"}).status_code == 201
+    for connection in idle:
+        connection.close()
+
+
+def test_too_many_at_once_are_told_to_wait(tmp_path: Path):
+    limits = Limits(key_active=2, body_seconds=5)
+    with haversack.open(tmp_path / "memory.db") as sack:
+        served = Served(sack, limits)
+        try:
+            slow = [served.connect() for _ in range(2)]
+            for connection in slow:
+                connection.sendall(served.head(JSON, "Content-Length: 100") + b"{")
+            answered = _until(lambda: served.http.get("/v1/namespaces"), lambda one: one.status_code == 429)
+            assert answered.json()["code"] == "RATE_LIMIT_EXCEEDED"
+            assert answered.headers["retry-after"] == "1"
+            for connection in slow:
+                connection.close()
+            assert _until(lambda: served.http.get("/v1/namespaces"), lambda one: one.status_code == 200)
+        finally:
+            served.close()
+
+
+def _until(ask: Callable[[], httpx.Response], right: Callable[[httpx.Response], bool]) -> httpx.Response:
+    deadline = time.monotonic() + 10
+    answered = ask()
+    while not right(answered) and time.monotonic() < deadline:
+        answered = ask()
+    assert right(answered), answered.text
+    return answered
+
+
+def test_events_come_as_they_happen_and_from_where_they_were_left(served: Served):
+    first = served.http.post(WHERE, json={"content": "one"}).json()
+    with served.http.stream("GET", "/v1/namespaces/alice/events", headers={"last-event-id": "0"}) as stream:
+        lines = stream.iter_lines()
+        told = json.loads(next(line for line in lines if line.startswith("data:")).removeprefix("data:"))
+        assert told == {
+            "type": "memory", "namespace": "alice", "id": first["id"], "kind": "fact", "stage": "active"
+        }  # fmt: skip
+        second = served.http.post(WHERE, json={"content": "two"}).json()
+        assert second["id"] in next(line for line in lines if line.startswith("data:"))
+        served.sack.namespace("alice").forget(second["id"], hard=True)
+        assert "event: erased" in list(_until_line(lines, second["id"]))
+
+
+def _until_line(lines: Iterator[str], word: str) -> Iterator[str]:
+    for line in lines:
+        yield line
+        if word in line:
+            return
+
+
+def test_stopping_ends_streams_and_keeps_what_was_acknowledged(tmp_path: Path):
+    with haversack.open(tmp_path / "memory.db") as sack:
+        served = Served(sack, LIMITS)
+        acknowledged: list[str] = []
+        refused = threading.Event()
+
+        def write() -> None:
+            address = f"http://127.0.0.1:{served.port}"
+            with (
+                httpx.Client(base_url=address, headers=served.http.headers) as client,
+                contextlib.suppress(httpx.TransportError),
+            ):
+                while (kept := client.post(WHERE, json={"content": f"fact {len(acknowledged)}"})).status_code == 201:
+                    acknowledged.append(kept.json()["id"])
+            refused.set()
+
+        writing = threading.Thread(target=write)
+        with served.connect() as listening:
+            listening.sendall(served.head(method="GET", path="/v1/namespaces/alice/events"))
+            assert listening.recv(65_536).startswith(b"HTTP/1.1 200")
+            writing.start()
+            while len(acknowledged) < 20 and not refused.is_set():
+                pass
+            served.close()
+            writing.join(20)
+            read_all(listening)
+        assert len(acknowledged) >= 20
+    with haversack.open(tmp_path / "memory.db") as again:
+        kept = {memory.id for memory in again.namespace("alice").everything()}
+        assert set(acknowledged) <= kept
+        assert len(kept) - len(acknowledged) <= 1
+        remembered = list(again.audit.read(did="remember"))
+        assert len(remembered) == len(kept)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])  # noqa: S104 - refused here
+def test_beyond_loopback_keys_are_needed(tmp_path: Path, host: str):
+    with haversack.open(tmp_path / "memory.db") as sack, pytest.raises(ConfigError, match="needs keys"):
+        serve(sack, ServerSettings(), host=host)
+
+
+def test_loopback_by_its_names():
+    assert [is_loopback(host) for host in ("localhost", "127.0.0.1", "127.8.8.8", "::1", "[::1]")] == [True] * 5
+    assert not is_loopback("localhost.example.org")
