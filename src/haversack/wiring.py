@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from haversack.llm.port import ChatService
     from haversack.store.port import Store
 
-__all__ = ["open_haversack"]
+__all__ = ["open_haversack", "open_service"]
 
 _EMBEDDERS = ("default", "none", "onnx")
 
@@ -48,7 +48,7 @@ def open_haversack(
             embedder=vectors,
             settings=settings.engine,
             memory=settings.memory,
-            service=partial(_service, settings),
+            service=partial(open_service, settings),
             clock=utc_now,
             entropy=secrets.token_bytes,
             counter=counter_for,
@@ -56,7 +56,7 @@ def open_haversack(
     )
 
 
-def _service(settings: Config, name: str) -> ChatService:
+def open_service(settings: Config, name: str) -> ChatService:
     """The configured chat service of this name."""
     chosen = settings.services.get(name)
     if chosen is None:

@@ -49,6 +49,7 @@ def memory_message(text: str, form: Format) -> Message:
 def build_prompt(  # noqa: PLR0913 - one for each part of a window, by keyword
     *,
     query: str | Message,
+    since: Sequence[Message] = (),
     pricer: Pricer,
     window: int,
     output: int = 0,
@@ -67,12 +68,13 @@ def build_prompt(  # noqa: PLR0913 - one for each part of a window, by keyword
 ) -> Prompt:
     """Build the prompt: system, other sessions' turns, history, memories, and the query last.
 
-    `tool_budget` chooses among the tools; without one all are sent. `context_budget` replaces the layout's ratio of
-    the dynamic budget. `previous` is the last prompt's anchor, for a layout with a stable prefix.
+    `since` is what followed the query already: tool calls with their results, sent whole behind it. `tool_budget`
+    chooses among the tools; without one all are sent. `context_budget` replaces the layout's ratio of the dynamic
+    budget. `previous` is the last prompt's anchor, for a layout with a stable prefix.
     Raises BudgetError with the ledger when system, tools, query and answer reserve alone exceed the window.
     """
     live = query if isinstance(query, Message) else Message(role=Role.USER, parts=(Text(query),))
-    job = _Job(pricer=pricer, window=window, output=output, live=live, system=system, now=now)
+    job = _Job(pricer=pricer, window=window, output=output, tail=(live, *since), system=system, now=now)
     job.layout, job.format = layout_named(layout), format_named(format)
     job.choose(tools, tool_budget, tool_scores)
     job.check_fixed()
@@ -97,12 +99,12 @@ class _Job:
     supporting: int
 
     def __init__(
-        self, *, pricer: Pricer, window: int, output: int, live: Message, system: str, now: datetime | None
+        self, *, pricer: Pricer, window: int, output: int, tail: tuple[Message, ...], system: str, now: datetime | None
     ) -> None:
         self.pricer = pricer
         self.window = Window(size=window, output=output)
-        self.live = live
-        self.query = live.text
+        self.tail = tail
+        self.query = tail[0].text
         self.system_text = system
         self.system = (Message(role=Role.SYSTEM, parts=(Text(system),)),) if system.strip() else ()
         self.now = now
@@ -124,10 +126,10 @@ class _Job:
 
     def check_fixed(self) -> None:
         self.tool_cost = self.pricer.tools(self.tools)
-        fixed = sum(self.price([*self.system, self.live])) + self.tool_cost.total + self.pricer.reply
+        fixed = sum(self.price([*self.system, *self.tail])) + self.tool_cost.total + self.pricer.reply
         self.room = self.window.size - self.window.output - fixed
         if self.room < 0:
-            ledger = self.ledger((*self.system, self.live), None)
+            ledger = self.ledger((*self.system, *self.tail), None)
             largest = max(ledger.lines, key=lambda line: line.tokens)
             msg = (
                 f"system, tools, query and answer reserve need {fixed + self.window.output} tokens, the window has "
@@ -170,7 +172,7 @@ class _Job:
             room -= tokens - budget
         if any(candidate.memory.pinned and candidate.filtered is None for candidate in candidates):
             msg = f"pinned memories need more than the {budget} tokens that are left for memories"
-            raise BudgetError(msg, self.ledger((*self.system, self.live), None))
+            raise BudgetError(msg, self.ledger((*self.system, *self.tail), None))
         return None
 
     def fresh(self, history: Sequence[Past], prior: Sequence[Past], candidates: Sequence[Candidate]) -> Prompt:
@@ -183,7 +185,7 @@ class _Job:
         rows = (*(_as_prior(row) for row in before.rows), *kept.rows)
         packed = (found.message,) if found else ()
         talk = (*self.system, *before.messages, *kept.messages)
-        return self.prompt((*talk, *packed, self.live), found, rows, len(self.system) + len(before.messages))
+        return self.prompt((*talk, *packed, *self.tail), found, rows, len(self.system) + len(before.messages))
 
     def fit(self, history: Sequence[Past], room: int) -> Kept:
         return fit_history(history, room, price=self.price, counter=self.pricer.counter, query=self.query)
@@ -215,7 +217,7 @@ class _Job:
         self.notes = frozenset(note.text for note in anchor.notes)
         last = history[-1].id if history else ""
         later = replace(anchor, notes=notes, length=len(history), last=last, system=self.system_text)
-        talk = (*self.system, *_interleaved(kept, notes), self.live)
+        talk = (*self.system, *_interleaved(kept, notes), *self.tail)
         prompt = self.prompt(talk, found, kept.rows, len(self.system))
         return replace(prompt, anchor=later, events=tuple(events))
 
@@ -301,8 +303,9 @@ class _Job:
     def _line_of(self, place: int, message: Message, count: int, found: _Memories | None, prior_until: int) -> str:
         if place < len(self.system):
             return "system"
-        if place == count - 1:
-            return "query"
+        behind = place - (count - len(self.tail))
+        if behind >= 0:
+            return "query" if behind == 0 else "tool results" if message.role is Role.TOOL else "tool calls"
         if found and message.role is Role.USER and message.text == _text(found):
             return "memories"
         if place < prior_until:

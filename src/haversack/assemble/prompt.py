@@ -9,12 +9,12 @@ from haversack.assemble.anchor import Anchor
 from haversack.assemble.context import Context
 from haversack.assemble.history import TurnVerdict
 from haversack.assemble.toolbox import ToolReport
-from haversack.assemble.toolshape import shape_tool
 from haversack.assemble.verdict import Verdict
 from haversack.budget import Ledger
 from haversack.errors import InputError, nearest
 from haversack.model.message import Message, Role
 from haversack.wire import anthropic, openai, responses
+from haversack.wire.toolshape import shape_tool
 
 __all__ = ["SHAPES", "Prompt"]
 

@@ -37,7 +37,7 @@ from haversack.model.query import Filter
 from haversack.model.text import is_blank
 from haversack.scoring.blend import DEFAULT
 
-__all__ = ["Window", "primed", "prompt"]
+__all__ = ["Window", "primed", "prompt", "reading"]
 
 _LEAST_PER_MESSAGE = 8
 """Fewer tokens than this per message are so rare that no window holds more messages than its tokens divided by it."""
@@ -72,10 +72,11 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     if core.memory.compaction is not None:
         coordinator_of(core, namespace).before_prompt(session)
     history = _history(core, namespace, session, wanted)
-    live, past, asked = _live(wanted.query, history)
+    live, since, past, asked = _live(wanted.query, history)
     place = (namespace, session)
     built = build_prompt(
         query=live,
+        since=since,
         pricer=wanted.pricer,
         window=wanted.window,
         output=wanted.output,
@@ -129,7 +130,10 @@ def _history(core: Core, namespace: str, session: str, wanted: Window) -> list[P
         return past
     summaries = [one for one in past if one.stands_for]
     turns = [one for one in past if not one.stands_for]
-    return [*summaries, *turns[max(0, len(turns) - most) :]]
+    start = max(0, len(turns) - most)
+    if wanted.query is None:  # the question and the tools' answers to it are no history
+        start = min(start, max((n for n, one in enumerate(turns) if one.message.role is Role.USER), default=start))
+    return [*summaries, *turns[start:]]
 
 
 def _past(core: Core, namespace: str, session: str, limit: int = 1_000) -> list[Past]:
@@ -142,17 +146,29 @@ def _past(core: Core, namespace: str, session: str, limit: int = 1_000) -> list[
     return [Past(message=one.message, id=one.id, stands_for=one.stands_for) for one in shown(view, turns, words)]
 
 
-def _live(query: str | Message | None, history: Sequence[Past]) -> tuple[str | Message, Sequence[Past], str]:
-    """The query, the history before it, and the query's turn id where it is one."""
+def _live(
+    query: str | Message | None, history: Sequence[Past]
+) -> tuple[str | Message, tuple[Message, ...], Sequence[Past], frozenset[str]]:
+    """The query, the tool calls and results since, the history before it, and the turn ids of query and since."""
     if query is not None:
-        return query, history, ""
-    if not history or history[-1].message.role is not Role.USER or history[-1].stands_for:
-        raise InputError("give a query: the session's last turn is not the user's")
-    return history[-1].message, history[:-1], history[-1].id
+        return query, (), history, frozenset()
+    place = next((n for n in reversed(range(len(history))) if history[n].message.role is Role.USER), None)
+    if place is None or not _waits(history[place:]):
+        raise InputError("give a query: the session ends neither with the user's turn nor with a tool's result")
+    tail = history[place:]
+    return tail[0].message, tuple(one.message for one in tail[1:]), history[:place], frozenset(one.id for one in tail)
+
+
+def _waits(tail: Sequence[Past]) -> bool:
+    """Whether a user's turn and what follows it wait for an answer: every call has its result, or there is none."""
+    called = [call.id for one in tail[1:] for call in one.message.tool_calls]
+    answered = [one.message.tool_call_id for one in tail[1:] if one.message.role is Role.TOOL]
+    said = [one for one in tail[1:] if one.message.role is not Role.TOOL and not one.message.tool_calls]
+    return not said and sorted(called) == sorted(map(str, answered)) and (bool(called) or not tail[0].stands_for)
 
 
 def _candidates(
-    core: Core, namespace: str, live: str | Message, past: Sequence[Past], asked: str, wanted: Window
+    core: Core, namespace: str, live: str | Message, past: Sequence[Past], asked: frozenset[str], wanted: Window
 ) -> Sequence[Candidate]:
     """What recall finds, with what stands in the prompt already marked: kept turns, summaries, and the query's turn."""
     words = live.text if isinstance(live, Message) else live
@@ -162,7 +178,7 @@ def _candidates(
     room = max(0, wanted.window - wanted.output)
     supporting = int(room * wanted.layout.ratio)
     found = candidates(core, gather(core, request, wanted.layout, supporting), wanted.pricer.counter)
-    standing = _standing(past, room - supporting, wanted.pricer) | {asked}
+    standing = _standing(past, room - supporting, wanted.pricer) | asked
     return [replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
 
 
@@ -201,7 +217,11 @@ def _watch(core: Core, namespace: str, session: str, built: Prompt, wanted: Wind
     """Tell the session's monitor how much the whole conversation would take; a run may start in the background."""
     if core.memory.compaction is None:
         return
+    coordinator_of(core, namespace).after_turn(session, reading(built, wanted.now))
+
+
+def reading(built: Prompt, now: datetime | None = None) -> BudgetStatus:
+    """How full the window is, with what had to be left out of the conversation counted in."""
     left_out = sum(row.tokens for row in built.turns if row.verdict is Outcome.DROPPED)
-    available = max(0, wanted.window - wanted.output)
-    status = BudgetStatus.of(built.tokens + left_out, available, timestamp=wanted.now)
-    coordinator_of(core, namespace).after_turn(session, status)
+    available = max(0, built.ledger.budget - built.ledger.reserved)
+    return BudgetStatus.of(built.tokens + left_out, available, timestamp=now)

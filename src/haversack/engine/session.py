@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from haversack.assemble import Primed, Prompt
-from haversack.compaction import CompactionResult
+from haversack.compaction import CompactionResult, ContextBudgetMonitor
 from haversack.engine import compacting, prompting
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata
@@ -87,9 +87,10 @@ class Session:
     def prompt(self, query: str | None = None, **wanted: Unpack[PromptShape]) -> Prompt:
         """The whole message list for a model call: system, history, memories, tools and the query, in one window.
 
-        Without a query the session's last turn, which must be the user's, is the query. The count of everything that is
-        sent, by the model's own tokenizer and framing, never exceeds `window` less `output`. The query is not stored:
-        `add` it when it is said. Raises BudgetError, with the ledger, when the fixed parts alone do not fit.
+        Without a query the session's last user turn is it; only tool calls with their results may have followed it.
+        The count of everything that is sent, by the model's own tokenizer and framing, never exceeds `window` less
+        `output`. The query is not stored: `add` it when it is said.
+        Raises BudgetError, with the ledger, when the fixed parts alone do not fit.
         """
         return prompting.prompt(self._core, self._namespace, self.id, self._window(query, wanted))
 
@@ -103,6 +104,15 @@ class Session:
         `to_free` is how many tokens to free; by default all that is old. Read the result's `outcome` and `reasons`.
         """
         return compacting.compact(self._core, self._namespace, self.id, to_free=to_free)
+
+    @property
+    def monitor(self) -> ContextBudgetMonitor:
+        """What watches how full its prompts are, where `memory.compaction` is set."""
+        return compacting.coordinator_of(self._core, self._namespace).monitor(self.id)
+
+    def settle(self, seconds: float | None = None) -> CompactionResult | None:
+        """Wait for a compaction in progress, at most its time budget; None when there is none, or it goes on."""
+        return compacting.coordinator_of(self._core, self._namespace).before_prompt(self.id, seconds)
 
     def expand(self, name: str, *, reopen: bool = False) -> list[Turn]:
         """The turns that a summary (or a pointer to a cleared tool result) stands for, exactly as they were said.

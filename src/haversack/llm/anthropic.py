@@ -12,8 +12,9 @@ import msgspec
 from haversack.errors import MissingExtraError
 from haversack.llm.calls import DEFAULT_PATIENCE, CallFailed, Patience, completed, decoded, failure, streamed
 from haversack.llm.port import Cancel, Reply, Usage
-from haversack.model.message import Message
+from haversack.model.message import Message, ToolCall
 from haversack.wire import anthropic as wire
+from haversack.wire.toolshape import shape_tool
 
 if TYPE_CHECKING:
     import anthropic as sdk
@@ -72,6 +73,7 @@ class AnthropicService:
         self,
         messages: Sequence[Message],
         *,
+        tools: Sequence[object] = (),
         max_tokens: int | None = None,
         timeout: float | None = None,
         cancel: Cancel | None = None,
@@ -79,7 +81,10 @@ class AnthropicService:
         """Pieces as they arrive, at last the Reply."""
         client = self._open()
         return streamed(
-            lambda seconds: self._listen(client, messages, max_tokens, seconds), self.patience, timeout, cancel
+            lambda seconds: self._listen(client, self._request(messages, max_tokens, seconds, tools)),
+            self.patience,
+            timeout,
+            cancel,
         )
 
     def close(self) -> None:
@@ -97,9 +102,13 @@ class AnthropicService:
                 )
             return self._client
 
-    def _request(self, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> dict[str, Any]:
+    def _request(
+        self, messages: Sequence[Message], max_tokens: int | None, seconds: float, tools: Sequence[object] = ()
+    ) -> dict[str, Any]:
         system, talk = wire.dump(messages)
         request: dict[str, Any] = {"model": self.model, "messages": talk, "timeout": seconds}
+        if tools:
+            request["tools"] = [shape_tool(tool, "anthropic") for tool in tools]
         return request | {"max_tokens": max_tokens or _DEFAULT_OUTPUT} | ({"system": system} if system else {})
 
     def _ask(self, client: sdk.Anthropic, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> Reply:
@@ -113,12 +122,10 @@ class AnthropicService:
             text=words, model=answer.model or self.model, usage=_usage(answer.usage), finish=answer.stop_reason or ""
         )
 
-    def _listen(
-        self, client: sdk.Anthropic, messages: Sequence[Message], max_tokens: int | None, seconds: float
-    ) -> Iterator[str | Reply]:
+    def _listen(self, client: sdk.Anthropic, request: dict[str, Any]) -> Iterator[str | Reply]:
         text = ""
         try:
-            with client.messages.stream(**self._request(messages, max_tokens, seconds)) as events:
+            with client.messages.stream(**request) as events:
                 for piece in events.text_stream:
                     text += piece
                     yield piece
@@ -131,7 +138,17 @@ class AnthropicService:
         tokens = _Tokens(
             seen.input_tokens, seen.output_tokens, seen.cache_read_input_tokens, seen.cache_creation_input_tokens
         )
-        yield Reply(text=text, model=last.model, usage=_usage(tokens), finish=last.stop_reason)
+        yield Reply(
+            text=text, model=last.model, usage=_usage(tokens), finish=last.stop_reason, tool_calls=_calls(last.content)
+        )
+
+
+def _calls(blocks: Sequence[Any]) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(id=block.id, name=block.name, arguments=msgspec.json.encode(block.input).decode())
+        for block in blocks
+        if block.type == "tool_use"
+    )
 
 
 def _import() -> Any:

@@ -152,13 +152,14 @@ class MeteredService:
         self,
         messages: Sequence[Message],
         *,
+        tools: Sequence[object] = (),
         max_tokens: int | None = None,
         timeout: float | None = None,
         cancel: Cancel | None = None,
     ) -> Iterator[str | Reply]:
         """The inner stream, booked at its end."""
         self.allow()
-        for piece in self.inner.stream(messages, max_tokens=max_tokens, timeout=timeout, cancel=cancel):
+        for piece in self.inner.stream(messages, tools=tools, max_tokens=max_tokens, timeout=timeout, cancel=cancel):
             if isinstance(piece, Reply):
                 self._book(messages, piece)
             yield piece

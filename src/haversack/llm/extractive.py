@@ -127,6 +127,7 @@ class ExtractiveService:
         self,
         messages: Sequence[Message],
         *,
+        tools: Sequence[object] = (),  # noqa: ARG002 - it calls none
         max_tokens: int | None = None,
         timeout: float | None = None,
         cancel: Cancel | None = None,

@@ -12,8 +12,9 @@ import msgspec
 from haversack.errors import MissingExtraError
 from haversack.llm.calls import DEFAULT_PATIENCE, CallFailed, Patience, completed, decoded, failure, streamed
 from haversack.llm.port import Cancel, Reply, Usage
-from haversack.model.message import Message
+from haversack.model.message import Message, ToolCall
 from haversack.wire import openai as wire
+from haversack.wire.toolshape import shape_tool
 
 if TYPE_CHECKING:
     import openai as sdk
@@ -78,6 +79,7 @@ class OpenAIService:
         self,
         messages: Sequence[Message],
         *,
+        tools: Sequence[object] = (),
         max_tokens: int | None = None,
         timeout: float | None = None,
         cancel: Cancel | None = None,
@@ -85,7 +87,10 @@ class OpenAIService:
         """Pieces as they arrive, at last the Reply."""
         client = self._open()
         return streamed(
-            lambda seconds: self._listen(client, messages, max_tokens, seconds), self.patience, timeout, cancel
+            lambda seconds: self._listen(client, self._request(messages, max_tokens, seconds, tools)),
+            self.patience,
+            timeout,
+            cancel,
         )
 
     def close(self) -> None:
@@ -103,8 +108,12 @@ class OpenAIService:
                 )
             return self._client
 
-    def _request(self, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> dict[str, Any]:
+    def _request(
+        self, messages: Sequence[Message], max_tokens: int | None, seconds: float, tools: Sequence[object] = ()
+    ) -> dict[str, Any]:
         request: dict[str, Any] = {"model": self.model, "messages": wire.dump(messages), "timeout": seconds}
+        if tools:
+            request["tools"] = [shape_tool(tool, "openai") for tool in tools]
         if max_tokens is not None:
             # OpenAI's newer models refuse the old name; compatible servers often know only that one.
             request["max_completion_tokens" if self.base_url is None else "max_tokens"] = max_tokens
@@ -128,11 +137,9 @@ class OpenAIService:
             finish=choice.finish_reason or "",
         )
 
-    def _listen(
-        self, client: sdk.OpenAI, messages: Sequence[Message], max_tokens: int | None, seconds: float
-    ) -> Iterator[str | Reply]:
+    def _listen(self, client: sdk.OpenAI, request: dict[str, Any]) -> Iterator[str | Reply]:
         text, finish, usage = "", "", None
-        request = self._request(messages, max_tokens, seconds)
+        calls = _Calls()
         try:
             with client.chat.completions.create(
                 **request, stream=True, stream_options={"include_usage": True}
@@ -141,6 +148,7 @@ class OpenAIService:
                     usage = chunk.usage or usage
                     for choice in chunk.choices[:1]:
                         finish = choice.finish_reason or finish
+                        calls.take(choice.delta.tool_calls or ())
                         if piece := choice.delta.content:
                             text += piece
                             yield piece
@@ -149,7 +157,28 @@ class OpenAIService:
         if not finish:
             raise CallFailed("the stream was cut before the answer was finished")
         reported = _Tokens(usage.prompt_tokens, usage.completion_tokens) if usage else None
-        yield Reply(text=text, model=self.model, usage=_usage(reported), finish=finish)
+        yield Reply(text=text, model=self.model, usage=_usage(reported), finish=finish, tool_calls=calls.whole())
+
+
+@dataclass(slots=True)
+class _Calls:
+    """Tool calls that arrive in pieces, told apart by their index."""
+
+    _pieces: dict[int, dict[str, str]] = field(default_factory=dict[int, dict[str, str]])
+
+    def take(self, deltas: Sequence[Any]) -> None:
+        for delta in deltas:
+            call = self._pieces.setdefault(delta.index, {"id": "", "name": "", "arguments": ""})
+            call["id"] = delta.id or call["id"]
+            if delta.function is not None:
+                call["name"] += delta.function.name or ""
+                call["arguments"] += delta.function.arguments or ""
+
+    def whole(self) -> tuple[ToolCall, ...]:
+        return tuple(
+            ToolCall(id=call["id"] or f"call_{index}", name=call["name"], arguments=call["arguments"])
+            for index, call in sorted(self._pieces.items())
+        )
 
 
 def _import() -> Any:

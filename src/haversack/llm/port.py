@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from haversack.errors import ServiceError
-from haversack.model.message import Message
+from haversack.model.message import Message, ToolCall
 
 __all__ = ["Cancel", "ChatService", "Reply", "ServiceCancelled", "Usage"]
 
@@ -46,6 +46,8 @@ class Reply:
     """None where the provider says nothing."""
     finish: str = ""
     """Why it ended, in the provider's word: `stop`, `length`, `end_turn`, …"""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """What it wants called before it goes on."""
 
 
 class ChatService(Protocol):
@@ -75,9 +77,13 @@ class ChatService(Protocol):
         self,
         messages: Sequence[Message],
         *,
+        tools: Sequence[object] = (),
         max_tokens: int | None = None,
         timeout: float | None = None,
         cancel: Cancel | None = None,
     ) -> Iterator[str | Reply]:
-        """Pieces of text as they arrive, at last the Reply. `timeout` is the longest wait for one piece."""
+        """Pieces of text as they arrive, at last the Reply. `timeout` is the longest wait for one piece.
+
+        `tools` are schemas in any provider's shape that the model may call; the calls stand in the Reply.
+        """
         ...

@@ -11,8 +11,8 @@ from haversack.model.message import Message
 
 __all__ = ["Line", "ScriptedChat", "Seen"]
 
-Line = str | Exception | Callable[[Sequence[Message]], str]
-"""An answer, a failure to raise, or a function of the messages."""
+Line = str | Reply | Exception | Callable[[Sequence[Message]], str]
+"""An answer, a whole reply (which may call tools), a failure to raise, or a function of the messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,7 @@ class Seen:
     messages: tuple[Message, ...]
     max_tokens: int | None
     timeout: float | None
+    tools: tuple[object, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,15 +43,27 @@ class ScriptedChat:
         cancel: Cancel | None = None,
     ) -> Reply:
         """The next line."""
+        return self._answer(messages, (), max_tokens, timeout, cancel)
+
+    def _answer(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[object],
+        max_tokens: int | None,
+        timeout: float | None,
+        cancel: Cancel | None,
+    ) -> Reply:
         if cancel is not None and cancel.is_set():
             raise ServiceCancelled("the call was cancelled")
         if timeout is not None and timeout <= 0:
             raise ServiceTimeout("no time was left for the call")
         line = self.lines[min(len(self.seen), len(self.lines) - 1)]
-        self.seen.append(Seen(messages=tuple(messages), max_tokens=max_tokens, timeout=timeout))
+        self.seen.append(Seen(messages=tuple(messages), max_tokens=max_tokens, timeout=timeout, tools=tuple(tools)))
         match line:
             case str():
                 text = line
+            case Reply():
+                return line
             case Exception():
                 raise line
             case _:
@@ -61,12 +74,13 @@ class ScriptedChat:
         self,
         messages: Sequence[Message],
         *,
+        tools: Sequence[object] = (),
         max_tokens: int | None = None,
         timeout: float | None = None,
         cancel: Cancel | None = None,
     ) -> Iterator[str | Reply]:
         """The next line word by word."""
-        reply = self.complete(messages, max_tokens=max_tokens, timeout=timeout, cancel=cancel)
+        reply = self._answer(messages, tools, max_tokens, timeout, cancel)
         for place, word in enumerate(reply.text.split(" ")):
             if cancel is not None and cancel.is_set():
                 raise ServiceCancelled("the call was cancelled")

@@ -9,7 +9,7 @@ from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
 from haversack.assemble import Candidate, ModelPricer, Past, Prompt, ToolBudget, build_prompt
-from haversack.assemble.toolshape import shape_tool
+from haversack.wire.toolshape import shape_tool
 from haversack.budget import Budget, Ledger
 from haversack.errors import BudgetError, InputError
 from haversack.model.memory import Kind
