@@ -23,6 +23,8 @@ __all__ = [
     "Census",
     "Changes",
     "Erasure",
+    "Graves",
+    "Moves",
     "Price",
     "Record",
     "RecordKey",
@@ -172,6 +174,16 @@ class Census:
     tombstones: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graves:
+    """What erasures left so that nothing comes back: no words."""
+
+    tombstones: tuple[tuple[str, str], ...] = ()
+    """Memory id and fingerprint."""
+    keys: tuple[str, ...] = ()
+    """Digests of the keys of erased turns."""
+
+
 class Store(Protocol):
     """One back-end. Safe for threads; a reader never sees half a batch.
 
@@ -179,7 +191,8 @@ class Store(Protocol):
     """
 
     abilities: frozenset[str]
-    """Of: `durable`, `shared` (other processes may write), `snapshot` (it is a Snapshots), `scrub` (it is a Scrubs)."""
+    """Of: `durable`, `shared` (other processes may write), `snapshot` (it is a Snapshots), `scrub` (it is a Scrubs),
+    `move` (it is a Moves)."""
 
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """Carry out one batch; durable on return where the back-end is."""
@@ -272,4 +285,24 @@ class Scrubs(Protocol):
 
     def scrub(self) -> bool:
         """Finish what earlier erasures left in the store's files; whether nothing is left now."""
+        ...
+
+
+class Moves(Protocol):
+    """A store with the ability `move`: it tells all that a namespace holds, and takes it in, graves included."""
+
+    def collections(self, namespace: str) -> list[str]:
+        """The collections of its records, sorted."""
+        ...
+
+    def embedders(self, namespace: str) -> list[str]:
+        """The models of its vectors, sorted."""
+        ...
+
+    def graves(self, namespace: str) -> Graves:
+        """What erasures left, oldest first."""
+        ...
+
+    def bury(self, namespace: str, graves: Graves) -> None:
+        """Take over the graves of another store; those that are here already are passed over."""
         ...

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Memory, SessionInfo, Stage, Turn
-from haversack.store.port import Applied, Batch, Census, Changes, Record
+from haversack.store.port import Applied, Batch, Census, Changes, Graves, Record
 from haversack.store.sqlite.connection import Connections, Lease, typed_error
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
+from haversack.store.sqlite.moving import bury, distinct, graves_of
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, memory_of, turn_of, when
 from haversack.store.sqlite.scrub import is_pending, scrub
 from haversack.store.sqlite.writing import carry_out
@@ -38,7 +39,7 @@ class SqliteStore:
     Raises NotAStoreError and NewerStoreError without touching the file.
     """
 
-    abilities: frozenset[str] = frozenset({"durable", "shared", "snapshot", "scrub"})
+    abilities: frozenset[str] = frozenset({"durable", "shared", "snapshot", "scrub", "move"})
 
     def __init__(
         self,
@@ -224,6 +225,28 @@ class SqliteStore:
                 copy_into(connection, path)
             except OSError as error:
                 raise StoreError(f"no snapshot at {path}: {error.strerror}") from error
+
+    def collections(self, namespace: str) -> list[str]:
+        """See the port's Moves."""
+        with self._connections.lease() as connection:
+            return distinct(connection, "records", "collection", namespace)
+
+    def embedders(self, namespace: str) -> list[str]:
+        """See the port's Moves."""
+        with self._connections.lease() as connection:
+            return distinct(connection, "vectors", "model", namespace)
+
+    def graves(self, namespace: str) -> Graves:
+        """See the port's Moves."""
+        with self._connections.lease() as connection:
+            return graves_of(connection, namespace)
+
+    def bury(self, namespace: str, graves: Graves) -> None:
+        """See the port's Moves."""
+        with self._write_lease() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            bury(connection, namespace, graves)
+            connection.execute("COMMIT")
 
     def scrub(self) -> bool:
         """See the port's Scrubs."""

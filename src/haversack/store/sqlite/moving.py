@@ -1,0 +1,42 @@
+"""What a namespace holds beside memories and turns, told and taken in when it moves from store to store."""
+
+# ruff: noqa: S608 - statements are put together from our own names, never from values
+
+from __future__ import annotations
+
+import sqlite3
+
+from haversack.store.port import Graves
+
+__all__ = ["bury", "distinct", "graves_of"]
+
+
+def distinct(connection: sqlite3.Connection, table: str, column: str, namespace: str) -> list[str]:
+    """The values of a column, sorted."""
+    select = f"SELECT DISTINCT {column} FROM {table} WHERE namespace = ? ORDER BY {column}"
+    return [value for (value,) in connection.execute(select, (namespace,))]
+
+
+def graves_of(connection: sqlite3.Connection, namespace: str) -> Graves:
+    """Tombstones in the order of the erasures, and the digests of taken keys."""
+    stones = connection.execute(
+        "SELECT id, fingerprint FROM tombstones WHERE namespace = ? ORDER BY changed", (namespace,)
+    )
+    keys = connection.execute("SELECT digest FROM erased_turns WHERE namespace = ? ORDER BY digest", (namespace,))
+    return Graves(tombstones=tuple(stones.fetchall()), keys=tuple(key for (key,) in keys))
+
+
+def bury(connection: sqlite3.Connection, namespace: str, graves: Graves) -> None:
+    """Insert what is not there, each tombstone under the namespace's next change number."""
+    connection.execute("INSERT OR IGNORE INTO sequences VALUES (?, 0, 0, 0, 0)", (namespace,))
+    (value,) = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
+    for name, mark in graves.tombstones:
+        value += connection.execute(
+            "INSERT OR IGNORE INTO tombstones (namespace, id, fingerprint, changed) VALUES (?, ?, ?, ?)",
+            (namespace, name, mark, value + 1),
+        ).rowcount
+    connection.execute("UPDATE sequences SET value = ? WHERE namespace = ?", (value, namespace))
+    connection.executemany(
+        "INSERT OR IGNORE INTO erased_turns (namespace, digest) VALUES (?, ?)",
+        [(namespace, digest) for digest in graves.keys],
+    )
