@@ -153,6 +153,7 @@ def test_the_audit_knows_who_and_what_and_no_words(http: Call, make: Callable[..
         ("recall", "alice", [memory["id"]]),
     ]
     assert "private" not in http("GET", "/v1/audit-log/lines").text
+    assert http("GET", "/v1/audit-log/lines?until=never").status_code == 400
     page = http("GET", "/v1/audit-log?limit=1").json()
     assert http("GET", f"/v1/audit-log?cursor={page['next']}&did=recall").json()["deeds"] == [deeds[1]]
     assert make("admin", ["bob"])("GET", "/v1/audit-log").json()["deeds"] == []

@@ -13,6 +13,7 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from typing_extensions import TypedDict
 
+from haversack.engine.auditing import Deed
 from haversack.engine.keys import Issued, Key, Scope
 from haversack.errors import NotFoundError
 from haversack.model.times import read_time
@@ -191,6 +192,8 @@ def _deeds(
         since=None if since is None else read_time(since, "since"),
         until=None if until is None else read_time(until, "until"),
     )
-    for deed in found:
-        if caller.key.namespaces is None or (deed.namespace is not None and caller.key.reaches(deed.namespace)):
-            yield deed_shape(deed)
+    return (deed_shape(deed) for deed in found if _may_see(caller, deed))
+
+
+def _may_see(caller: Caller, deed: Deed) -> bool:
+    return caller.key.namespaces is None or (deed.namespace is not None and caller.key.reaches(deed.namespace))
