@@ -135,9 +135,11 @@ class Coordinator:
             flight.result = CompactionResult(
                 outcome=Outcome.FAILED, reasons=("failed",), errors=(f"{type(error).__name__}: {error}",)
             )
+        with self._lock:
+            self._monitors[request.session].mark_compaction_complete(flight.result)
+        try:
+            self._report(request.session, flight.result)
         finally:
             with self._lock:
                 del self._flights[request.session]
-                self._monitors[request.session].mark_compaction_complete(flight.result)
             flight.landed.set()
-        self._report(request.session, flight.result)

@@ -78,8 +78,9 @@ class BackgroundExtraction:
             done = self._extractor.extract(session, self._stop)
         except Exception as error:  # noqa: BLE001 - the background loop: whatever failed is told in the result
             done = Extracted(errors=(f"{type(error).__name__}: {error}",))
+        try:
+            self._report(session, done)
         finally:
             with self._lock:
                 del self._running[session]
             ended.set()
-        self._report(session, done)
