@@ -28,7 +28,20 @@ from haversack.maintenance.checks import require_space
 from haversack.store.port import SYSTEM, Batch, Census, Erasure, Snapshots, Store
 from haversack.store.site import Site
 
-__all__ = ["SUFFIX", "Contents", "Manifest", "Snapshot", "listed", "read_manifest", "take", "unpacked", "verify"]
+__all__ = [
+    "SUFFIX",
+    "Contents",
+    "Manifest",
+    "Occasion",
+    "Snapshot",
+    "contents_of",
+    "listed",
+    "pack",
+    "read_manifest",
+    "take",
+    "unpacked",
+    "verify",
+]
 
 SUFFIX = ".snapshot"
 _MANIFEST, _STORE = "manifest.json", "store"
@@ -106,7 +119,15 @@ def take(store: Store, site: Site, target: Path, occasion: Occasion, *, only: st
         _discard(copy)
 
 
-def pack(site: Site, copy: Path, target: Path, occasion: Occasion, *, only: str | None = None) -> Snapshot:
+def pack(
+    site: Site,
+    copy: Path,
+    target: Path,
+    occasion: Occasion,
+    *,
+    only: str | None = None,
+    rewritten_at: datetime | None = None,
+) -> Snapshot:
     """The snapshot of a closed store file, verified before it appears at `target`."""
     partial = target.with_name(f"{target.name}.partial-zip")
     manifest = Manifest(
@@ -119,6 +140,7 @@ def pack(site: Site, copy: Path, target: Path, occasion: Occasion, *, only: str 
         sha256=_digest_of(copy),
         only=only,
         namespaces=contents_of(site, copy),
+        rewritten_at=rewritten_at,
     )
     try:
         _write(partial, copy, manifest)

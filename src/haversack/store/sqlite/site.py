@@ -116,7 +116,9 @@ class SqliteSite:
         the log into the file, so that one rename exchanges everything.
         """
         if keep.exists():
-            raise StoreError(f"{keep} exists already; the present store would not be kept")
+            if not (self.path.exists() and keep.samefile(self.path)):
+                raise StoreError(f"{keep} exists already; the present store would not be kept")
+            keep.unlink()  # an exchange that was interrupted before its second step
         migrate(replacement, 5.0, shipped())
         with _alone(replacement):
             pass
