@@ -196,8 +196,10 @@ class _Job:
         if previous is not None:
             event = previous.holds_for(history, self.system_text)
             anchor, events = (previous, list[str]()) if event is None else (Anchor(), [event])
-        found = self.noted(anchor, candidates)
-        if self.outgrown(anchor, candidates, found):
+        # A round of tool calls goes on behind its query, so nothing new may stand in front of that.
+        same_query = len(self.tail) > 1 and bool(anchor.notes) and anchor.length == len(history)
+        found = None if same_query else self.noted(anchor, candidates)
+        if not same_query and self.outgrown(anchor, candidates, found):
             anchor, found = replace(anchor, notes=()), self.noted(Anchor(), candidates)
             events.append("memory_renewed")
         tokens = found.tokens if found else 0

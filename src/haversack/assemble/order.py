@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.layout import Layout, Prefer, Sharing
@@ -72,11 +73,18 @@ def entry_order(
 
 def _by_worth(candidates: Sequence[Candidate], items: Sequence[int], worth: Sequence[float]) -> list[int]:
     """Best first; the newer memory where two are equal."""
-    if len({worth[i] for i in items}) == len(items):
-        return sorted(items, key=worth.__getitem__, reverse=True)
-    return sorted(
-        items, key=lambda i: (worth[i], candidates[i].memory.event_time, candidates[i].memory.id), reverse=True
-    )
+    order = sorted(items, key=worth.__getitem__, reverse=True)
+    start = 0
+    for place in range(1, len(order) + 1):
+        if place == len(order) or worth[order[place]] != worth[order[start]]:
+            if place - start > 1:
+                order[start:place] = sorted(order[start:place], key=lambda i: _age(candidates[i]), reverse=True)
+            start = place
+    return order
+
+
+def _age(candidate: Candidate) -> tuple[datetime, str]:
+    return (candidate.memory.event_time, candidate.memory.id)
 
 
 def _preferred(candidates: Sequence[Candidate], items: list[int], prefer: Prefer) -> list[int]:

@@ -116,7 +116,7 @@ def _chosen(
             tail.insert(0, before)
     chosen = sorted([*standing, *tail])
     while chosen and not units[chosen[0]].exchange.starts:
-        chosen.pop(0)
+        units[chosen.pop(0)].reason = TurnReason.NOT_A_START
     return chosen
 
 
@@ -162,9 +162,8 @@ def _rows(
     price: Price,
 ) -> tuple[TurnVerdict, ...]:
     rows: dict[int, TurnVerdict] = {}
-    first = min((place for place in chosen if not units[place].exchange.summary), default=len(units))
     for place, unit in enumerate(units):
-        bad_start = place == first - 1 and not unit.exchange.starts
+        bad_start = unit.reason is TurnReason.NOT_A_START
         missing = TurnReason.NOT_A_START if bad_start else TurnReason.NO_ROOM
         for member, index in enumerate(unit.exchange.places):
             if place not in chosen:

@@ -99,3 +99,24 @@ def test_a_long_question_is_shortened_later_as_an_event(pricer: ModelPricer, say
     talk.ask("A sentence of some words. " * 80)
     assert talk.ask("b").events == ("query_shortened",)
     assert talk.ask("c").events == ()
+
+
+def test_nothing_new_stands_in_front_of_a_query_that_was_sent(
+    pricer: ModelPricer, say: Say, make_candidate: Make
+) -> None:
+    talk = Talk(pricer, say)
+    first = talk.ask("tea?", make_candidate("Alice likes tea", number=1))
+    rounds = [say(Role.ASSISTANT, calls=["c"]), say(Role.TOOL, "four o'clock", answers="c")]
+    second = build_prompt(
+        query="tea?",
+        since=rounds,
+        pricer=pricer,
+        window=2000,
+        output=100,
+        system="Be kind.",
+        candidates=[make_candidate("The trip goes to Rome", number=2)],
+        layout="cached",
+        previous=first.anchor,
+    )
+    assert second.events == ()
+    assert list(second.parts) == [*first.parts, *rounds]

@@ -9,12 +9,12 @@ from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
 from haversack.assemble import Candidate, ModelPricer, Past, Prompt, ToolBudget, build_prompt
-from haversack.wire.toolshape import shape_tool
 from haversack.budget import Budget, Ledger
 from haversack.errors import BudgetError, InputError
 from haversack.model.memory import Kind
 from haversack.model.message import Image, Message, Role
 from haversack.tokens.models import Family
+from haversack.wire.toolshape import shape_tool
 
 Say = Callable[..., Message]
 AsPast = Callable[..., list[Past]]

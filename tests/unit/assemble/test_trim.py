@@ -104,6 +104,36 @@ def test_the_oldest_turn_that_nearly_fits_is_shortened(say: Say, as_past: AsPast
     assert kept.tokens <= 180
 
 
+def test_a_turn_just_before_the_kept_ones_gets_the_room_that_is_left(say: Say, as_past: AsPast, words: Counter) -> None:
+    turns = [say(Role.USER if n % 2 == 0 else Role.ASSISTANT, f"{n} " + "Some words here. " * 28) for n in range(6)]
+    kept = fit(as_past(*turns), 360, words)
+    assert [row.reason for row in kept.rows] == [
+        *[TurnReason.NO_ROOM] * 2,
+        TurnReason.SHORTENED,
+        *[TurnReason.FITS] * 3,
+    ]
+    assert 300 < kept.tokens <= 360
+
+
+def test_a_turn_that_cannot_be_shortened_enough_stays_out(say: Say, as_past: AsPast, words: Counter) -> None:
+    calls = [f"c{n}" for n in range(9)]
+    results = [say(Role.TOOL, "some ten words of a result that is quite short", answers=name) for name in calls]
+    history = as_past(say(Role.USER, "go"), say(Role.ASSISTANT, calls=calls), *results, say(Role.USER, "word " * 60))
+    kept = fit(history, 115, words)
+    assert len(kept.messages) == 1
+
+
+def test_words_without_spaces_are_cut_by_tokens(say: Say, exact: Counter) -> None:
+    def one(message: Message) -> int:
+        return exact.count(message.text)
+
+    message = say(Role.USER, "会議をする" * 900)
+    for room in (20, 60, 150):
+        small = shrink_message(message, room, price=one, counter=exact, wanted=frozenset())
+        assert small is not None
+        assert one(small) <= room
+
+
 def test_a_fixed_floor_and_length(say: Say, as_past: AsPast, words: Counter) -> None:
     history = as_past(*(say(Role.USER, f"{n} " + "word " * n) for n in range(0, 90, 20)))
     kept = fit(history, 1000, words, floor=3, longest=50)
