@@ -24,7 +24,7 @@ from haversack.errors import InputError, NotFoundError, nearest
 from haversack.model.memory import Memory, SessionInfo
 from haversack.model.text import clean, label
 from haversack.model.times import Moment, read_time
-from haversack.scoring.blend import BALANCED, DEFAULT, Weights
+from haversack.scoring.blend import DEFAULT, RETRIEVAL, Weights
 from haversack.store.port import Census, Changes
 from haversack.transfer.entries import Entry, Problem
 
@@ -296,7 +296,7 @@ class Namespace:
         return tuple(dict.fromkeys([self.name, *(label(name, "namespaces") for name in others)]))
 
 
-_WEIGHTS = {"default": DEFAULT, "balanced": BALANCED}
+_WEIGHTS = {"default": DEFAULT, "balanced": RETRIEVAL}
 
 
 def _weights(choice: str | Weights) -> Weights:
