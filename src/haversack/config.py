@@ -18,6 +18,7 @@ import msgspec
 import yaml
 
 from haversack.assemble import ToolBudget
+from haversack.chat.settings import ChatSettings
 from haversack.compaction import CompactionConfig
 from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
@@ -39,6 +40,7 @@ class Config:
     memory: MemorySettings = field(default_factory=MemorySettings)
     services: Mapping[str, ServiceSettings] = field(default_factory=dict[str, ServiceSettings])
     """Chat services by the name that `llm_service` gives."""
+    chat: ChatSettings = field(default_factory=ChatSettings)
 
 
 _EVERYTHING = Config(memory=MemorySettings(compaction=CompactionConfig(), tools=ToolBudget()))

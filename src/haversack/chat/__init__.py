@@ -1,1 +1,1 @@
-"""The chat in the terminal."""
+"""The chat in the terminal: turns, answers, tools and commands over one open store. Only `terminal` draws a prompt."""

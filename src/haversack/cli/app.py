@@ -10,7 +10,7 @@ import click
 
 from haversack import errors
 
-__all__ = ["EXIT_CODES", "GROUPS", "main"]
+__all__ = ["EXIT_CODES", "GROUPS", "code_of", "main"]
 
 GROUPS: dict[str, dict[str, str]] = {
     "Start": {"demo": "demo"},
@@ -25,6 +25,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Sessions": {"prompt": "session", "compact": "session", "expand": "session"},
     "Look": {"sessions": "look", "stats": "look", "trimmed": "look", "config": "config"},
+    "Talk": {"chat": "chat"},
     "Serve": {"serve": "serve", "keys": "keys", "mcp": "mcp"},
 }
 """Command -> the module of `commands` that holds it, as `haversack --help` groups them."""
@@ -122,8 +123,13 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.exit(0)
     except tuple(kind for kind, _ in _CODES) as error:
         _say(str(error) or type(error).__name__)
-        sys.exit(next(code for kind, code in _CODES if isinstance(error, kind)))
+        sys.exit(code_of(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def code_of(error: Exception) -> int:
+    """The exit code of a failure."""
+    return next(code for kind, code in _CODES if isinstance(error, kind))
 
 
 def _say(message: str) -> None:
