@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter as Counted
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -122,7 +123,7 @@ class _Job:
         shelf = place_items(self.candidates, self.layout, self.frame, self.counter, budget=self.budget)
         live = self._sift(shelf)
         plan = self._plan(shelf, live, self._prices(live))
-        packer = Packer(self.budget, shelf.containers, shelf.pieces(plan.prices, LONG))
+        packer = Packer(self.budget, shelf.containers, prices=plan.prices, places=shelf.of, long_from=LONG)
         shares = self._pack(packer, plan) if self.budget else {}
         return self._finish(plan, packer.packing, shares)
 
@@ -138,7 +139,7 @@ class _Job:
             shares = self._share(packer, plan)
         else:
             self._fill(packer, order)
-        top = max((plan.entry.worth[item] for item in order), default=0.0)
+        top = max((plan.entry.worth[item] for item in order), default=0.0) if pinned else 0.0
         for item, paid in packing.taken.items():
             self.value += paid * (top if self.candidates[item].memory.pinned else plan.entry.worth[item])
         if plan.entry.within:
@@ -327,26 +328,20 @@ class _Job:
         tokens: int,
         standing: list[int],
     ) -> Context:
-        names = [section.name for section in self.layout.sections]
+        names = [*(section.name for section in self.layout.sections), ""]
         measure = Measure(str(self.counter.kind))
         lines = [
             Line(name=report.name, tokens=report.tokens, items=report.kept, measure=measure)
             for report in reports
             if report.kept
         ]
-        shown = dict(enumerate(plan.prices)) | packing.taken
-        chosen = set(packing.taken)
-        out = sorted(
-            (item for item in range(len(self.candidates)) if item not in chosen),
-            key=lambda item: -self.candidates[item].score,
-        )
         verdicts = Verdicts(
             self.candidates,
-            [*packing.taken, *out],
             self.fates,
             missed=_MISSED,
-            sections=[names[index] if index >= 0 else "" for index in plan.shelf.section],
-            tokens=[shown[item] for item in range(len(self.candidates))],
+            sections=[names[index] for index in plan.shelf.section],
+            prices=plan.prices,
+            taken=packing.taken,
         )
         return Context(
             text=text,
@@ -364,10 +359,8 @@ class _Job:
 
     def _sections(self, plan: _Plan, packing: Packing, shares: Mapping[str, int]) -> tuple[SectionReport, ...]:
         count = len(self.layout.sections)
-        tokens, kept, short, seen = [0] * count, [0] * count, [0] * count, [0] * count
-        for index in plan.shelf.section:
-            if index >= 0:
-                seen[index] += 1
+        tokens, kept, short = [0] * count, [0] * count, [0] * count
+        seen = Counted(plan.shelf.section)
         root = plan.shelf.containers[0].price if packing.taken else 0
         for place, (item, paid) in enumerate(packing.taken.items()):
             index = plan.shelf.section[item]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.frame import Frame, Heading, date_words
 from haversack.assemble.layout import Layout
-from haversack.budget import Container, Piece
+from haversack.budget import Container
 from haversack.model.memory import Kind, Memory
 from haversack.model.times import EPOCH
 from haversack.tokens.counter import Counter
@@ -35,10 +35,6 @@ class Shelf:
     section: list[int]
     """The section of each candidate; -1 likewise."""
 
-    def pieces(self, prices: Sequence[int], long_from: int) -> list[Piece]:
-        """One piece for each candidate."""
-        return [Piece(price, container, price >= long_from) for price, container in zip(prices, self.of, strict=True)]
-
 
 _Key = tuple[int, str, object]
 
@@ -59,7 +55,7 @@ def place_items(
         memory = candidate.memory
         index = places.get(memory.kind, -1)
         sections.append(index)
-        key = _group_key(index, memory) if index >= 0 else None
+        key = _group_key(index, memory) if index >= 0 and memory.kind is Kind.PASSAGE else None
         if key is None:
             of.append(index + 1 if index >= 0 else -1)
             continue
@@ -81,9 +77,7 @@ def place_items(
 
 
 def _group_key(section: int, memory: Memory) -> _Key | None:
-    """What makes items stand under one header: the day of their session, or their document."""
-    if memory.kind is not Kind.PASSAGE:
-        return None
+    """What makes passages stand under one header: the day of their session, or their document."""
     source = memory.source
     if source.session is not None:
         return (section, source.session, memory.event_time.date())

@@ -92,22 +92,32 @@ class Verdicts(Sequence[Verdict]):
     def __init__(
         self,
         candidates: Sequence[Candidate],
-        order: Sequence[int],
         fates: Mapping[int, Fate],
         *,
         missed: Fate,
         sections: Sequence[str],
-        tokens: Sequence[int],
+        prices: Sequence[int],
+        taken: Mapping[int, int],
     ) -> None:
+        """`sections` and `prices` are by candidate; `taken` holds what those in the context took, in their order."""
         self._candidates = candidates
-        self._order = order
         self._fates = fates
         self._missed = missed
         self._sections = sections
-        self._tokens = tokens
+        self._prices = prices
+        self._taken = taken
+        self._sorted: list[int] | None = None
+
+    @property
+    def _order(self) -> list[int]:
+        if self._sorted is None:
+            out = [number for number in range(len(self._candidates)) if number not in self._taken]
+            out.sort(key=lambda number: -self._candidates[number].score)
+            self._sorted = [*self._taken, *out]
+        return self._sorted
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._candidates)
 
     @overload
     def __getitem__(self, index: int) -> Verdict: ...
@@ -136,7 +146,7 @@ class Verdicts(Sequence[Verdict]):
             verdict=fate.verdict,
             reason=fate.reason,
             stage=fate.stage,
-            tokens=self._tokens[number],
+            tokens=self._taken.get(number, self._prices[number]),
             score=candidate.score,
             parts=candidate.parts,
             rendition=fate.rendition,

@@ -4,7 +4,7 @@ from haversack.budget.allocate import Demand, allocate, check_weights
 from haversack.budget.amount import Budget, check_ratio, check_tokens
 from haversack.budget.cut import Keep, cut
 from haversack.budget.ledger import Ledger, Line, Measure, settle
-from haversack.budget.pack import Container, Packer, Packing, Piece, Shorter
+from haversack.budget.pack import Container, Packer, Packing, Shorter
 from haversack.budget.window import Window
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "Measure",
     "Packer",
     "Packing",
-    "Piece",
     "Shorter",
     "Window",
     "allocate",

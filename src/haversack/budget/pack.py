@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["Container", "Packer", "Packing", "Piece", "Shorter"]
+__all__ = ["Container", "Packer", "Packing", "Shorter"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +34,8 @@ class Container:
     """Most items that it may hold."""
 
 
-@dataclass(slots=True)
-class Piece:
-    """An item to place: its price when written in full, and where it stands."""
-
-    price: int
-    container: int
-    long: bool = False
-    """Whether it is worth shortening on the spot when it does not fit in full."""
-
-
 Shorter: TypeAlias = "Callable[[int], Sequence[int]]"
-"""The prices of the shorter forms of a piece, falling; asked for only when they are needed."""
+"""The prices of the shorter forms of an item, falling; asked for only when they are needed."""
 
 
 @dataclass(slots=True)
@@ -53,11 +43,11 @@ class Packing:
     """What was chosen."""
 
     taken: dict[int, int] = field(default_factory=dict[int, int])
-    """Price paid by piece, headers that it opened included, in the order of taking."""
+    """Price paid by item, headers that it opened included, in the order of taking."""
     form: dict[int, int] = field(default_factory=dict[int, int])
-    """Which of the shorter forms was taken, by piece; the others were taken in full."""
+    """Which of the shorter forms was taken, by item; the others were taken in full."""
     blocked: dict[int, str] = field(default_factory=dict[int, str])
-    """Why a piece was skipped, where it was not for want of budget: `places` or `room`."""
+    """Why an item was skipped, where it was not for want of budget: `places` or `room`."""
     spare: int = 0
     opened: list[bool] = field(default_factory=list[bool])
     used: list[int] = field(default_factory=list[int])
@@ -67,11 +57,25 @@ class Packing:
 
 
 class Packer:
-    """One run of packing: any number of passes over the pieces; what was taken stays."""
+    """One run of packing: any number of passes over the items; what was taken stays."""
 
-    def __init__(self, budget: int, containers: Sequence[Container], pieces: Sequence[Piece]) -> None:
+    def __init__(
+        self,
+        budget: int,
+        containers: Sequence[Container],
+        *,
+        prices: Sequence[int],
+        places: Sequence[int],
+        long_from: int | None = None,
+    ) -> None:
+        """`prices` (in full) and `places` (index of the container) are by item; columns, since items are many.
+
+        An item of `long_from` tokens or more is worth shortening on the spot when it does not fit in full.
+        """
         self._containers = containers
-        self._pieces = pieces
+        self._prices = prices
+        self._places = places
+        self._long_from = long_from
         self._rooms: list[int | None] = [container.room for container in containers]
         self._limited = any(c.room is not None or c.places is not None for c in containers)
         count = len(containers)
@@ -101,20 +105,22 @@ class Packer:
         return least
 
     def take(self, order: Iterable[int], *, shorter: Shorter | None = None, least: int = 0) -> None:
-        """Take each piece of the order that fits; shorten a long one that does not, to `least` tokens or more."""
+        """Take each item of the order that fits; shorten a long one that does not, to `least` tokens or more."""
         packing = self.packing
-        pieces = self._pieces
+        prices, places = self._prices, self._places
+        long_from = self._long_from
         for index in order:
-            piece = pieces[index]
-            price = piece.price
-            if price <= packing.spare and self._place(index, price, piece.container):
+            price = prices[index]
+            if price <= packing.spare and self._place(index, price, places[index]):
                 continue
-            if piece.long and shorter is not None and packing.spare >= least and self.free(piece.container) >= least:
+            if long_from is None or price < long_from or shorter is None or packing.spare < least:
+                continue
+            if self.free(places[index]) >= least:
                 self.shorten(index, shorter, least=least)
 
     def shorten(self, index: int, shorter: Shorter, *, least: int = 0) -> bool:
-        """Take the largest shorter form of a piece that fits and has `least` tokens; whether one did."""
-        container = self._pieces[index].container
+        """Take the largest shorter form of an item that fits and has `least` tokens; whether one did."""
+        container = self._places[index]
         for number, price in enumerate(shorter(index)):
             if least <= price <= self.packing.spare and self._place(index, price, container):
                 self.packing.form[index] = number

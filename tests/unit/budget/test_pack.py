@@ -1,10 +1,20 @@
-from haversack.budget import Container, Packer, Piece
+from collections.abc import Sequence
+
+from haversack.budget import Container, Packer
 
 ROOT = Container(price=0)
 
 
+def packing(
+    budget: int, containers: Sequence[Container], items: Sequence[tuple[int, int]], long_from: int | None = None
+) -> Packer:
+    """Items are (price, container)."""
+    prices, places = zip(*items, strict=True)
+    return Packer(budget, containers, prices=prices, places=places, long_from=long_from)
+
+
 def test_skips_what_does_not_fit_and_goes_on() -> None:
-    packer = Packer(10, [ROOT], [Piece(6, 0), Piece(7, 0), Piece(4, 0)])
+    packer = packing(10, [ROOT], [(6, 0), (7, 0), (4, 0)])
     packer.take([0, 1, 2])
     assert packer.packing.taken == {0: 6, 2: 4}
     assert packer.packing.spare == 0
@@ -12,7 +22,7 @@ def test_skips_what_does_not_fit_and_goes_on() -> None:
 
 def test_a_header_is_paid_once_and_only_with_an_item() -> None:
     containers = [Container(price=2), Container(price=3, parent=0), Container(price=5, parent=0)]
-    packer = Packer(20, containers, [Piece(4, 1), Piece(4, 1), Piece(3, 2), Piece(2, 1)])
+    packer = packing(20, containers, [(4, 1), (4, 1), (3, 2), (2, 1)])
     packer.take([0, 1, 2, 3])
     # 4 + 3 + 2 for the first, 4, then 3 + 5 does not fit in the 7 that are left, 2 does.
     assert packer.packing.taken == {0: 9, 1: 4, 3: 2}
@@ -23,7 +33,7 @@ def test_a_header_is_paid_once_and_only_with_an_item() -> None:
 
 def test_places_and_room_of_a_container() -> None:
     containers = [ROOT, Container(price=1, parent=0, places=1), Container(price=1, parent=0, room=5)]
-    packer = Packer(100, containers, [Piece(3, 1), Piece(3, 1), Piece(5, 2), Piece(4, 2)])
+    packer = packing(100, containers, [(3, 1), (3, 1), (5, 2), (4, 2)])
     packer.take([0, 1, 2, 3])
     assert packer.packing.taken == {0: 4, 3: 5}
     assert packer.packing.blocked == {1: "places", 2: "room"}
@@ -31,7 +41,7 @@ def test_places_and_room_of_a_container() -> None:
 
 def test_confining_and_releasing() -> None:
     containers = [ROOT, Container(price=1, parent=0), Container(price=0, parent=0, room=2)]
-    packer = Packer(100, containers, [Piece(3, 1), Piece(3, 1), Piece(3, 2)])
+    packer = packing(100, containers, [(3, 1), (3, 1), (3, 2)])
     packer.confine({1: 5, 2: 50})
     assert packer.free(1) == 5
     packer.take([0, 1, 2])
@@ -44,21 +54,20 @@ def test_confining_and_releasing() -> None:
 
 
 def test_long_pieces_are_shortened_in_their_place() -> None:
-    pieces = [Piece(50, 0, long=True), Piece(8, 0), Piece(30, 0)]
-    packer = Packer(20, [ROOT], pieces)
+    packer = packing(20, [ROOT], [(50, 0), (8, 0), (30, 0)], long_from=40)
     packer.take([0, 1, 2], shorter=lambda index: [40, 12, 3] if index == 0 else [1], least=10)
     assert packer.packing.taken == {0: 12, 1: 8}
     assert packer.packing.form == {0: 1}
 
 
 def test_nothing_is_shortened_below_the_least() -> None:
-    packer = Packer(20, [ROOT], [Piece(50, 0, long=True), Piece(20, 0)])
+    packer = packing(20, [ROOT], [(50, 0), (20, 0)], long_from=40)
     packer.take([0, 1], shorter=lambda _: [19, 3], least=20)
     assert packer.packing.taken == {1: 20}
 
 
 def test_crumbs() -> None:
-    packer = Packer(5, [Container(price=1)], [Piece(50, 0), Piece(9, 0)])
+    packer = packing(5, [Container(price=1)], [(50, 0), (9, 0)])
     assert packer.shorten(0, lambda _: [9, 4])
     assert not packer.shorten(1, lambda _: [3])
     assert (packer.packing.taken, packer.packing.spare) == ({0: 5}, 0)
