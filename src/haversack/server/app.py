@@ -31,7 +31,7 @@ from haversack.server.dakera.absent import absent_call
 from haversack.server.gate import OPEN_PATHS, Gate, Guard
 from haversack.server.pace import Pace
 from haversack.server.problem import Problem, Refused, answer_problem, problem_of
-from haversack.server.routes import asking, health, jobs, keys, memories, namespaces, sessions
+from haversack.server.routes import asking, health, jobs, keys, memories, namespaces, sessions, upkeep, window
 from haversack.server.settings import ServerSettings
 from haversack.server.watch import Metrics, Watch
 
@@ -45,6 +45,8 @@ _ROUTERS = (
     memories.router,
     asking.router,
     sessions.router,
+    window.router,
+    upkeep.router,
     jobs.router,
     keys.router,
     dakera_memories.router,
@@ -162,15 +164,26 @@ def _described(app: FastAPI) -> dict[str, Any]:
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-    scopes = scopes_of(app)
+    scopes, names = scopes_of(app), _names_of(app)
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             scope = scopes.get((method.upper(), path))
             if scope is not None:
                 operation["security"] = [{"key": []}]
                 operation["x-scope"] = scope.value
+            operation["operationId"] = names[method.upper(), path]
             _without_422(operation)
     return document
+
+
+def _names_of(app: FastAPI) -> dict[tuple[str, str], str]:
+    """Each operation's name: its function's, after `dakera_` for those of that client."""
+    names: dict[tuple[str, str], str] = {}
+    for route in _api_routes(app.routes):
+        name = f"dakera_{route.name}" if "dakera" in route.tags else route.name
+        for method in route.methods or ():
+            names[method, route.path_format] = "health" if route.path_format == "/health" else name
+    return names
 
 
 def _without_422(operation: dict[str, Any]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from fastapi import FastAPI
 import haversack
 from haversack.engine.haversack import Haversack
 from haversack.server import Limits, ServerSettings, create_app
+from haversack.server.run import Server
 
 _DOCUMENT: dict[str, Any] = {}
 """The same for every application, so it is made once."""
@@ -78,3 +81,17 @@ def make(sack: Haversack) -> Callable[..., Http]:
 def http(make: Callable[..., Http]) -> Http:
     """A client that may do everything."""
     return make()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[str, Haversack]]:
+    """A real server on loopback: its address and its store."""
+    with haversack.open(":memory:") as sack:
+        settings = ServerSettings()
+        server = Server(create_app(sack, settings), settings, host="127.0.0.1", port=0)
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+            thread.start()
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", sack
+            server.stop()
+            thread.join(20)

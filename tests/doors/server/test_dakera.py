@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-import haversack
 from haversack.engine.haversack import Haversack
-from haversack.server import ServerSettings, create_app
-from haversack.server.run import Server
 
 dakera = pytest.importorskip("dakera")
 
 AGENT = "user-alice"
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[tuple[str, Haversack]]:
-    with haversack.open(":memory:") as sack:
-        settings = ServerSettings()
-        server = Server(create_app(sack, settings), settings, host="127.0.0.1", port=0)
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-            thread.start()
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}", sack
-            server.stop()
-            thread.join(20)
 
 
 @pytest.fixture

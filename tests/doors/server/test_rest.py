@@ -181,3 +181,46 @@ def test_errors_do_not_repeat_what_was_sent(http: Call):
     assert http("GET", "/nowhere").json()["code"] == "ROUTE_NOT_FOUND"
     assert http("PATCH", NS).json()["code"] == "METHOD_NOT_ALLOWED"
     assert http("GET", "/health", headers={"x-request-id": "mine-1"}).headers["x-request-id"] == "mine-1"
+
+
+def test_a_prompt_holds_everything_in_one_ledger(http: Call):
+    http("POST", f"{NS}/memories", json={"content": "Alice prefers trains"})
+    turns = {"turns": [{"role": "user", "content": "Plan my trip"}, {"role": "assistant", "content": "Where to?"}]}
+    http("POST", f"{NS}/sessions/trip/turns", json=turns)
+    body = {"query": "by train?", "system": "Be brief.", "model": "gpt-4o", "window": 2000, "output": 500}
+    made = http("POST", f"{NS}/sessions/trip/prompt", json=body).json()
+    assert made["request"]["messages"][0]["role"] == "system"
+    assert made["tokens"] == made["ledger"]["total"] <= 1500
+    assert "Alice prefers trains" in made["context"]["text"]
+    theirs = http("POST", f"{NS}/sessions/trip/prompt", json=body | {"shape": "anthropic"}).json()
+    assert theirs["request"]["system"].startswith("Be brief.")
+
+
+def test_compacting_and_expanding(http: Call):
+    said = [
+        {"role": "user" if n % 2 == 0 else "assistant", "content": f"Number {n} is about trains. " * 20}
+        for n in range(20)
+    ]
+    http("POST", f"{NS}/sessions/long/turns", json={"turns": said})
+    done = http("POST", f"{NS}/sessions/long/compact", json={"to_free": 800}).json()
+    assert done["tokens_after"] < done["tokens_before"]
+    opened = http("POST", f"{NS}/sessions/long/expand", json={"name": done["summary"]}).json()["turns"]
+    assert len(opened) == done["turns_summarized"] > 0
+    assert opened[0]["message"]["content"] == said[0]["content"]
+
+
+def test_upkeep_previews_runs_and_undoes(http: Call, sack: Haversack):
+    http("POST", f"{NS}/memories", json={"content": "tea is a warm drink", "expires_at": "2000-01-01T00:00:00Z"})
+    http("POST", f"{NS}/memories", json={"content": "Alice likes green tea very much"})
+    http("POST", f"{NS}/memories", json={"content": "very much Alice likes green tea"})
+    assert http("POST", f"{NS}/lifecycle", json={}).json()["preview"] is True
+    job = http("POST", f"{NS}/lifecycle", json={"execute": True})
+    assert (job.status_code, sack.jobs.wait(job.json()["id"], 20).state) == (202, "done")
+    runs = http("GET", f"{NS}/runs").json()["runs"]
+    assert len(runs) in {0, 1}
+    for run in runs:
+        assert http("POST", f"{NS}/runs/{run['id']}/undo").status_code == 200
+    shown = http("POST", f"{NS}/fold", json={}).json()
+    assert (shown["preview"], len(shown["groups"])) == (True, 1)
+    folded = http("POST", f"{NS}/fold", json={"preview": False}).json()["groups"][0]["folded"][0]
+    assert http("POST", f"{NS}/memories/{folded}/restore").json()["superseded_by"] is None

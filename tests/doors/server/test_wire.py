@@ -77,7 +77,7 @@ def status_of(answered: bytes) -> int:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def lone(tmp_path: Path) -> Iterator[Served]:
     with haversack.open(tmp_path / "memory.db") as sack:
         running = Served(sack, LIMITS)
         try:
@@ -134,50 +134,50 @@ JSON = "Content-Type: application/json"
         ((JSON, "Authorization: Bearer hvs_other"), 401),
     ],
 )
-def test_heads_that_lie(served: Served, lines: tuple[str, ...], status: int):
-    with healthy(served):
-        assert status_of(served.raw(served.head(*lines))) == status
-    assert served.sack.namespaces() == []
+def test_heads_that_lie(lone: Served, lines: tuple[str, ...], status: int):
+    with healthy(lone):
+        assert status_of(lone.raw(lone.head(*lines))) == status
+    assert lone.sack.namespaces() == []
 
 
-def test_a_huge_body_without_a_length_is_cut_off(served: Served):
+def test_a_huge_body_without_a_length_is_cut_off(lone: Served):
     piece = b"10000\r\n" + b"a" * 0x10000 + b"\r\n"
     before = peak()
-    with healthy(served):
-        answered = served.raw(served.head(JSON, "Transfer-Encoding: chunked"), *([piece] * 400))
+    with healthy(lone):
+        answered = lone.raw(lone.head(JSON, "Transfer-Encoding: chunked"), *([piece] * 400))
     assert status_of(answered) == 413
     assert peak() - before < 64 << 20
-    assert served.sack.namespaces() == []
+    assert lone.sack.namespaces() == []
 
 
-def test_a_bomb_does_not_unpack(served: Served):
+def test_a_bomb_does_not_unpack(lone: Served):
     bomb = gzip.compress(b'{"content": "' + b" " * (200 << 20) + b'"}', compresslevel=1)
     before = peak()
-    with healthy(served):
-        answered = served.http.post(
+    with healthy(lone):
+        answered = lone.http.post(
             WHERE, content=bomb, headers={"content-encoding": "gzip", "content-type": "application/json"}
         )
     assert answered.status_code == 413
     assert peak() - before < 64 << 20
 
 
-def test_a_slow_body_is_given_up_on(served: Served):
-    with healthy(served), served.connect() as connection:
-        connection.sendall(served.head(JSON, "Content-Length: 100") + b'{"content"')
+def test_a_slow_body_is_given_up_on(lone: Served):
+    with healthy(lone), lone.connect() as connection:
+        connection.sendall(lone.head(JSON, "Content-Length: 100") + b'{"content"')
         assert status_of(read_all(connection)) == 408
 
 
-def test_slow_headers_are_given_up_on(served: Served):
-    with healthy(served), served.connect() as connection:
+def test_slow_headers_are_given_up_on(lone: Served):
+    with healthy(lone), lone.connect() as connection:
         begun = time.perf_counter()
         connection.sendall(b"POST / HTTP/1.1\r\nHost: ")
         assert read_all(connection) == b""
         assert time.perf_counter() - begun < 5
 
 
-def test_slow_headers_behind_a_first_request_are_given_up_on(served: Served):
-    with served.connect() as connection:
-        connection.sendall(served.head(method="GET", path="/health/live"))
+def test_slow_headers_behind_a_first_request_are_given_up_on(lone: Served):
+    with lone.connect() as connection:
+        connection.sendall(lone.head(method="GET", path="/health/live"))
         answered = b""
         while not answered.endswith(b"}"):
             answered += connection.recv(65_536)
@@ -186,32 +186,30 @@ def test_slow_headers_behind_a_first_request_are_given_up_on(served: Served):
         assert read_all(connection) == b""
 
 
-def test_a_half_closed_connection_still_gets_its_answer(served: Served):
+def test_a_half_closed_connection_still_gets_its_answer(lone: Served):
     body = b'{"content": "kept"}'
-    with served.connect() as connection:
-        connection.sendall(served.head(JSON, f"Content-Length: {len(body)}", "Connection: close") + body)
+    with lone.connect() as connection:
+        connection.sendall(lone.head(JSON, f"Content-Length: {len(body)}", "Connection: close") + body)
         connection.shutdown(socket.SHUT_WR)
         assert status_of(read_all(connection)) == 201
 
 
-def test_who_goes_away_leaves_no_half_write(served: Served):
+def test_who_goes_away_leaves_no_half_write(lone: Served):
     body = json.dumps({"memories": [{"content": f"fact {n}"} for n in range(200)]}).encode()
-    head = served.head(JSON, f"Content-Length: {len(body)}", path=f"{WHERE}/batch")
+    head = lone.head(JSON, f"Content-Length: {len(body)}", path=f"{WHERE}/batch")
     for cut in (len(body) // 2, len(body)):
-        with served.connect() as connection:
+        with lone.connect() as connection:
             connection.sendall(head + body[:cut])
     deadline = time.monotonic() + 10
-    while (
-        served.sack.namespace("alice").stats().memories.get("fact", 0) not in {0, 200} and time.monotonic() < deadline
-    ):
+    while lone.sack.namespace("alice").stats().memories.get("fact", 0) not in {0, 200} and time.monotonic() < deadline:
         pass
-    assert served.sack.namespace("alice").stats().memories.get("fact", 0) in {0, 200}
+    assert lone.sack.namespace("alice").stats().memories.get("fact", 0) in {0, 200}
 
 
-def test_a_hundred_connections_that_say_nothing_hurt_nobody(served: Served):
-    idle = [served.connect() for _ in range(100)]
-    with healthy(served):
-        assert served.http.post(WHERE, json={"content": "kept"}).status_code == 201
+def test_a_hundred_connections_that_say_nothing_hurt_nobody(lone: Served):
+    idle = [lone.connect() for _ in range(100)]
+    with healthy(lone):
+        assert lone.http.post(WHERE, json={"content": "kept"}).status_code == 201
     for connection in idle:
         connection.close()
 
@@ -243,17 +241,17 @@ def _until(ask: Callable[[], httpx.Response], right: Callable[[httpx.Response], 
     return answered
 
 
-def test_events_come_as_they_happen_and_from_where_they_were_left(served: Served):
-    first = served.http.post(WHERE, json={"content": "one"}).json()
-    with served.http.stream("GET", "/v1/namespaces/alice/events", headers={"last-event-id": "0"}) as stream:
+def test_events_come_as_they_happen_and_from_where_they_were_left(lone: Served):
+    first = lone.http.post(WHERE, json={"content": "one"}).json()
+    with lone.http.stream("GET", "/v1/namespaces/alice/events", headers={"last-event-id": "0"}) as stream:
         lines = stream.iter_lines()
         told = json.loads(next(line for line in lines if line.startswith("data:")).removeprefix("data:"))
         assert told == {
             "type": "memory", "namespace": "alice", "id": first["id"], "kind": "fact", "stage": "active"
         }  # fmt: skip
-        second = served.http.post(WHERE, json={"content": "two"}).json()
+        second = lone.http.post(WHERE, json={"content": "two"}).json()
         assert second["id"] in next(line for line in lines if line.startswith("data:"))
-        served.sack.namespace("alice").forget(second["id"], hard=True)
+        lone.sack.namespace("alice").forget(second["id"], hard=True)
         assert "event: erased" in list(_until_line(lines, second["id"]))
 
 

@@ -15,7 +15,7 @@ from haversack.server.caller import AdminCaller
 from haversack.server.dakera.shapes import Answer, Loose, key_record
 from haversack.server.problem import Refused
 from haversack.server.routes.declare import PROBLEMS, problems
-from haversack.server.routes.keys import KeyBody, KeyId, Patterns, check_rights, create_key, key_of, keys_of
+from haversack.server.routes.keys import KeyBody, KeyId, Patterns, check_rights, issue_key, key_of, keys_of
 from haversack.server.shapes import answer
 
 router = APIRouter(tags=["dakera"], prefix="/admin/keys")
@@ -55,7 +55,7 @@ def create(caller: AdminCaller, body: CreateBody) -> Response:
         namespaces=_ours(body.namespaces),
         expires_at=expires,
     )
-    issued = create_key(caller, wanted)
+    issued = issue_key(caller, wanted)
     return answer({**_record(issued.key), "key": issued.secret, "warning": _ONCE})
 
 

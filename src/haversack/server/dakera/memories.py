@@ -115,7 +115,7 @@ def search(caller: ReadCaller, body: RecallBody) -> Response:
 
 
 @router.get("/memory/get/{memory_id:label}", response_model=Answer, responses=PROBLEMS)
-def get(
+def get_memory(
     caller: ReadCaller,
     memory_id: MemoryId,
     agent_id: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
@@ -130,7 +130,7 @@ def get(
 
 
 @router.put("/memory/update/{memory_id:label}", response_model=Answer, responses=problems(409))
-def update(caller: WriteCaller, memory_id: MemoryId, agent_id: AgentQuery, body: UpdateBody) -> Response:
+def update_memory(caller: WriteCaller, memory_id: MemoryId, agent_id: AgentQuery, body: UpdateBody) -> Response:
     """Change fields of a memory; the earlier wording is kept."""
     here = agent(caller, agent_id, Scope.WRITE)
     old = here.ns.get(memory_id)

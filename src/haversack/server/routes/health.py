@@ -55,7 +55,7 @@ async def ready(request: Request) -> Health:
 
 
 @router.get("/metrics", response_class=PlainTextResponse, responses=PROBLEMS)
-def metrics(caller: AdminCaller, request: Request) -> Response:
+def read_metrics(caller: AdminCaller, request: Request) -> Response:
     """Counts and times in Prometheus's text format."""
     caller.reach_all()
     counts: Metrics = request.app.state.metrics

@@ -22,7 +22,7 @@ from haversack.server.problem import Refused
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import Body, DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape
 
-__all__ = ["KeyBody", "KeyId", "Patterns", "check_rights", "create_key", "key_of", "keys_of", "router"]
+__all__ = ["KeyBody", "KeyId", "Patterns", "check_rights", "issue_key", "key_of", "keys_of", "router"]
 
 router = APIRouter(tags=["keys and audit"], prefix="/v1")
 
@@ -67,9 +67,9 @@ class Deeds(TypedDict):
 
 
 @router.post("/keys", response_model=IssuedShape, status_code=201, responses=problems(409))
-def create(caller: AdminCaller, body: KeyBody) -> Response:
+def create_key(caller: AdminCaller, body: KeyBody) -> Response:
     """Make a key. The secret is in this answer and nowhere else."""
-    return answer(_issued(create_key(caller, body)), status=201)
+    return answer(_issued(issue_key(caller, body)), status=201)
 
 
 @router.get("/keys", response_model=Keys, responses=PROBLEMS)
@@ -115,7 +115,7 @@ def rotate_key(caller: AdminCaller, key_id: KeyId, body: RotateBody) -> Response
 
 
 @router.get("/audit-log", response_model=Deeds, responses=PROBLEMS)
-def audit(
+def list_audit(
     caller: AdminCaller,
     cursor: Annotated[str, Query(max_length=64)] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -135,7 +135,7 @@ def audit(
     "/audit-log/lines",
     responses={**PROBLEMS, 200: {"description": "Lines of JSON", "content": {"application/x-ndjson": {}}}},
 )
-def audit_lines(
+def export_audit(
     caller: AdminCaller,
     since: Annotated[str | None, Query(max_length=100)] = None,
     until: Annotated[str | None, Query(max_length=100)] = None,
@@ -145,7 +145,7 @@ def audit_lines(
     return StreamingResponse((json.dumps(deed) + "\n" for deed in found), media_type="application/x-ndjson")
 
 
-def create_key(caller: Caller, body: KeyBody) -> Issued:
+def issue_key(caller: Caller, body: KeyBody) -> Issued:
     """A key within the caller's own rights."""
     check_rights(caller, body.scope, body.namespaces)
     issued = caller.sack.keys.create(
