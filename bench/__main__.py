@@ -24,6 +24,7 @@ ALONE = {
     "writing": "bench.speed.writing:run",
     "prefix": "bench.history.prefix:run",
     "recall": "bench.peers.recall:ours_alone",
+    "mcp": "bench.mcp.cost:run",
 }
 """What runs in the project's own environment."""
 BESIDE = {

@@ -1,0 +1,1 @@
+"""What the MCP door itself costs a model."""
