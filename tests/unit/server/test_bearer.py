@@ -1,0 +1,85 @@
+"""Tokens of an identity provider: signed, current, for us, with a scope and namespaces."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
+
+from haversack.engine.keys import Scope
+from haversack.errors import ConfigError
+from haversack.server.bearer import token_reader
+from haversack.server.settings import TokenSettings
+
+KEY = ec.generate_private_key(ec.SECP256R1())
+OTHER = ec.generate_private_key(ec.SECP256R1())
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> TokenSettings:
+    public = json.loads(ECAlgorithm.to_jwk(KEY.public_key()))
+    place = tmp_path / "jwks.json"
+    place.write_text(json.dumps({"keys": [{**public, "kid": "k1", "alg": "ES256", "use": "sig"}]}))
+    return TokenSettings(issuer="https://id.example", audience="haversack", jwks=str(place))
+
+
+def token(key: ec.EllipticCurvePrivateKey = KEY, kid: str = "k1", **changes: Any) -> str:
+    claims = {
+        "iss": "https://id.example",
+        "aud": "haversack",
+        "sub": "svc-1",
+        "iat": NOW,
+        "exp": NOW + timedelta(minutes=5),
+        "scope": "openid haversack:read haversack:write",
+        "haversack_namespaces": ["alice", "team-*"],
+        **changes,
+    }
+    return jwt.encode({name: value for name, value in claims.items() if value is not None}, key, "ES256", {"kid": kid})
+
+
+def test_a_good_token_stands_for_a_key(settings: TokenSettings):
+    key = token_reader(settings)(token())
+    assert key is not None
+    assert (key.id, key.scope, key.namespaces) == ("token:svc-1", Scope.WRITE, ("alice", "team-*"))
+
+
+def test_without_namespaces_it_reaches_none(settings: TokenSettings):
+    key = token_reader(settings)(token(haversack_namespaces=None))
+    assert key is not None
+    assert not key.reaches("alice")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"iss": "https://evil.example"},
+        {"aud": "other"},
+        {"exp": NOW - timedelta(minutes=1)},
+        {"exp": None},
+        {"sub": None},
+        {"scope": "openid"},
+        {"scope": None},
+        {"scope": {"haversack:admin": True}},
+        {"key": OTHER},
+        {"kid": "unknown"},
+    ],
+)
+def test_other_tokens_stand_for_nobody(settings: TokenSettings, changes: dict[str, Any]):
+    assert token_reader(settings)(token(**changes)) is None
+
+
+@pytest.mark.parametrize("text", ["", "a.b.c", "hvs_x", jwt.encode({"sub": "x"}, "s" * 64, "HS256", {"kid": "k1"})])
+def test_what_is_no_token_stands_for_nobody(settings: TokenSettings, text: str):
+    assert token_reader(settings)(text) is None
+
+
+def test_shared_secrets_are_no_option():
+    with pytest.raises(ConfigError, match="public-key"):
+        TokenSettings(issuer="i", audience="a", jwks="j", algorithms=("HS256",))

@@ -1,0 +1,88 @@
+"""The pace: a bucket per key that refills evenly, and places that are given back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from haversack.server import Limits
+from haversack.server.pace import Pace
+from haversack.server.problem import Refused
+
+
+def test_a_bucket_refills_evenly():
+    pace = Pace(Limits(key_per_minute=60))
+    assert [pace.take("k", 0.0)[1] for _ in range(60)] == list(range(59, -1, -1))
+    with pytest.raises(Refused, match="60 requests a minute") as refused:
+        pace.take("k", 0.0)
+    assert refused.value.headers["retry-after"] == "2"
+    assert pace.take("k", 1.0) == (60, 0)
+    with pytest.raises(Refused):
+        pace.take("k", 1.5)
+    assert pace.take("other", 1.5) == (60, 59)
+
+
+def test_no_limit_is_no_limit():
+    pace = Pace(Limits(key_per_minute=0))
+    assert {pace.take("k", 0.0) for _ in range(1000)} == {(0, 0)}
+
+
+def test_places_are_limited_and_given_back():
+    async def run() -> list[str]:
+        pace, told = Pace(Limits(active=1, waiting=1, wait_seconds=5)), list[str]()
+        first, go = asyncio.Event(), asyncio.Event()
+
+        async def work(name: str) -> None:
+            try:
+                async with pace.place(name):
+                    told.append(f"{name} in")
+                    first.set()
+                    await go.wait()
+            except Refused as refused:
+                told.append(f"{name} {refused.status}")
+
+        tasks = [asyncio.create_task(work("a"))]
+        await first.wait()
+        tasks += [asyncio.create_task(work("b")), asyncio.create_task(work("c"))]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        go.set()
+        await asyncio.gather(*tasks)
+        return told
+
+    assert asyncio.run(run()) == ["a in", "c 429", "b in"]
+
+
+def test_who_waits_too_long_is_refused():
+    async def run() -> int:
+        pace = Pace(Limits(active=1, wait_seconds=1))
+        async with pace.place("a"):
+            async with asyncio.timeout(10):
+                try:
+                    async with pace.place("b"):
+                        return 200
+                except Refused as refused:
+                    return refused.status
+
+    assert asyncio.run(run()) == 429
+
+
+def test_one_key_does_not_take_every_place():
+    async def run() -> list[int]:
+        pace = Pace(Limits(key_active=1, key_streams=1))
+        found: list[int] = []
+        async with pace.place("a"), pace.stream("a"):
+            for turn in (pace.place, pace.stream):
+                try:
+                    async with turn("a"):
+                        pass
+                except Refused as refused:
+                    found.append(refused.status)
+            async with pace.place("b"), pace.stream("b"):
+                found.append(200)
+        async with pace.place("a"), pace.stream("a"):
+            found.append(200)
+        return found
+
+    assert asyncio.run(run()) == [429, 429, 200, 200]
