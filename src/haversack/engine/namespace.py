@@ -120,7 +120,7 @@ class Namespace:
 
     def trimmed(self, *, least: int = 2) -> list[Trimmed]:
         """Important memories that keep being left out for want of room, and the budget that would have carried them."""
-        return trimmed(self._core, self.name, least)
+        return trimmed(self._core.trims, self._core.store, self.name, least)
 
     def forget(
         self,

@@ -50,7 +50,7 @@ def pack(core: Core, request: Request, packing: Packing) -> Context:
         now=request.now,
     )
     if len(request.namespaces) == 1:
-        core.trims.note(core, request.namespaces[0], found, context)
+        core.trims.note(core.store, request.namespaces[0], found, context)
     return context
 
 

@@ -10,16 +10,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from haversack.assemble import Candidate, Context
 from haversack.errors import StoreError
-from haversack.store.port import Batch, Written
-
-if TYPE_CHECKING:
-    from haversack.engine.core import Core
+from haversack.store.port import Batch, Store, Written
 
 __all__ = ["IMPORTANT", "TrimLog", "Trimmed", "trimmed"]
 
@@ -80,7 +76,7 @@ class TrimLog:
     _waiting: dict[str, dict[str, Tally]] = field(default_factory=dict[str, "dict[str, Tally]"])
     _lock: Lock = field(default_factory=Lock)
 
-    def note(self, core: Core, namespace: str, candidates: Sequence[Candidate], context: Context) -> None:
+    def note(self, store: Store, namespace: str, candidates: Sequence[Candidate], context: Context) -> None:
         """Count what became of the important candidates of one context."""
         noted = _tallies(candidates, context)
         if not noted:
@@ -91,31 +87,31 @@ class TrimLog:
                 waiting[name] = waiting.get(name, Tally()).plus(tally)
             full = len(waiting) >= _MOST
         if full:
-            self.spill(core, namespace)
+            self.spill(store, namespace)
 
-    def spill(self, core: Core, namespace: str) -> None:
+    def spill(self, store: Store, namespace: str) -> None:
         """Put what waits into the store; a store that cannot be written now loses these counts and nothing else."""
         with self._lock:
             waiting = self._waiting.pop(namespace, {})
-        known = _stored(core, namespace)
+        known = _stored(store, namespace)
         records = tuple(
             Written(collection=COLLECTION, key=name, value=msgspec.json.encode(known.get(name, Tally()).plus(tally)))
             for name, tally in waiting.items()
         )
         if records:
             with suppress(StoreError):
-                core.store.apply(namespace, Batch(records=records))
+                store.apply(namespace, Batch(records=records))
 
-    def close(self, core: Core) -> None:
+    def close(self, store: Store) -> None:
         """Spill everything."""
         for namespace in list(self._waiting):
-            self.spill(core, namespace)
+            self.spill(store, namespace)
 
 
-def trimmed(core: Core, namespace: str, least: int = 2) -> list[Trimmed]:
+def trimmed(log: TrimLog, store: Store, namespace: str, least: int = 2) -> list[Trimmed]:
     """Important memories that were left out at least so often, and more often than they were carried; worst first."""
-    core.trims.spill(core, namespace)
-    worst = {name: tally for name, tally in _stored(core, namespace).items() if least <= tally.trimmed > tally.carried}
+    log.spill(store, namespace)
+    worst = {name: tally for name, tally in _stored(store, namespace).items() if least <= tally.trimmed > tally.carried}
     rows = [
         Trimmed(
             memory_id=memory.id,
@@ -126,7 +122,7 @@ def trimmed(core: Core, namespace: str, least: int = 2) -> list[Trimmed]:
             budget=worst[memory.id].budget,
             needed=worst[memory.id].needed,
         )
-        for memory in core.store.memories(namespace, sorted(worst))
+        for memory in store.memories(namespace, sorted(worst))
     ]
     return sorted(rows, key=lambda row: (-row.importance * row.trimmed, row.memory_id))
 
@@ -146,10 +142,10 @@ def _needed(left_out: Candidate, candidates: Sequence[Candidate]) -> int:
     return sum(one.price or 0 for one in candidates if one.filtered is None and one.score >= left_out.score)
 
 
-def _stored(core: Core, namespace: str) -> Mapping[str, Tally]:
+def _stored(store: Store, namespace: str) -> Mapping[str, Tally]:
     found: dict[str, Tally] = {}
     after = ""
-    while page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE):
+    while page := store.records(namespace, COLLECTION, after=after, limit=_PAGE):
         found |= {record.key: msgspec.json.decode(record.value, type=Tally) for record in page}
         after = page[-1].key
     return found
