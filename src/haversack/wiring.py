@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from haversack.embed.embedder import Embedder
     from haversack.llm.port import ChatService
     from haversack.store.port import Store
+    from haversack.store.site import Site
 
-__all__ = ["open_haversack", "open_service"]
+__all__ = ["open_haversack", "open_service", "site_of"]
 
 _EMBEDDERS = ("default", "none", "onnx")
 
@@ -44,6 +45,7 @@ def open_haversack(
     return Haversack(
         Core(
             store=port,
+            site=site_of(store),
             recall=Recall(port, vectors),
             embedder=vectors,
             settings=settings.engine,
@@ -70,6 +72,16 @@ def open_service(settings: Config, name: str) -> ChatService:
     from haversack.llm.openai import OpenAIService
 
     return OpenAIService(model=chosen.model, base_url=chosen.base_url, api_key=key)
+
+
+def site_of(store: str | os.PathLike[str]) -> Site | None:
+    """The files of the store of this name, open or not; None where it has none."""
+    place = os.fspath(store)
+    if place == ":memory:" or "://" in place:
+        return None
+    from haversack.store.sqlite.site import SqliteSite
+
+    return SqliteSite(Path(place))
 
 
 def _store(where: str | os.PathLike[str], *, read_only: bool) -> Store:

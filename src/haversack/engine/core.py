@@ -18,6 +18,7 @@ from haversack.llm.port import ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.recall import Recall
 from haversack.store.port import Store
+from haversack.store.site import Site
 from haversack.tokens import Counter
 
 __all__ = ["Core"]
@@ -45,6 +46,8 @@ class Core:
     memory: MemorySettings = field(default_factory=MemorySettings)
     service: Callable[[str], ChatService] = no_service
     """The chat service of a configured name; raises ConfigError for an unknown one."""
+    site: Site | None = None
+    """The store's files, where it has any."""
     prices: PriceBook = field(default_factory=PriceBook)
     access: AccessLog = field(default_factory=AccessLog)
     """Uses of memories that are not in the store yet."""

@@ -9,6 +9,7 @@ from typing import Self
 from haversack.engine.auditing import Audit
 from haversack.engine.core import Core
 from haversack.engine.jobs import JobBoard
+from haversack.engine.keeping import StoreMaintenance
 from haversack.engine.keys import Keyring
 from haversack.engine.namespace import Namespace
 from haversack.engine.visits import Visits
@@ -33,6 +34,8 @@ class Haversack:
         """Sessions that clients open and close."""
         self.jobs = JobBoard(core)
         """Long work that outlives the call that asked for it."""
+        self.maintenance = StoreMaintenance(core, self.jobs)
+        """Snapshots, resets, moves, and how the store is."""
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +70,7 @@ class Haversack:
             self.audit.flush()
         self._core.runs.close()
         self._core.access.close(self._core)
-        self._core.trims.close(self._core)
+        self._core.trims.close(self._core.store)
         self._keep_prices()
         self._core.recall.close()
         self._core.store.close()

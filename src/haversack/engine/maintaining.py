@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haversack.engine import access, aging
 from haversack.engine.aging import desk_of
 from haversack.engine.core import Core
+from haversack.engine.jobs import JobBoard
+from haversack.engine.keeping import StoreMaintenance
+from haversack.engine.reorganizing import reorganize_namespace
+from haversack.errors import RefusedError
 from haversack.lifecycle.policy import Policy
 from haversack.lifecycle.proposals import Proposal
 from haversack.maintenance import recover as recovering
 from haversack.maintenance import run as running
 from haversack.maintenance import sharing
 from haversack.maintenance.ageing import Lifecycle
+from haversack.maintenance.health import NamespaceHealth, look_at
 from haversack.maintenance.recover import Recovery
+from haversack.maintenance.reorganize import Reorganized
+from haversack.maintenance.reset import ResetDone
 from haversack.maintenance.run import Run, Step
 from haversack.model.memory import Memory
 from haversack.model.text import label
@@ -40,6 +47,22 @@ class NamespaceMaintenance:
     def lifecycle(self, *, execute: bool = False, flush: bool = False) -> Lifecycle:
         """Promote, fade, revive, end and erase what is due by the policy."""
         return aging.lifecycle(self._core, self._namespace, execute=execute, flush=flush)
+
+    def reorganize(self, *, steps: Iterable[str] | None = None, execute: bool = False) -> Reorganized:
+        """Back up, analyze, dedupe, prune, synthesize and verify, or only some of these steps."""
+        wanted = None if steps is None else list(steps)
+        backup = None if self._core.site is None else self._backup
+        if backup is None and wanted is not None and "backup" in wanted:
+            raise RefusedError("capability", "this store has no files to take a backup of")
+        return reorganize_namespace(self._core, self._namespace, parts=wanted, execute=execute, backup=backup)
+
+    def reset(self, *, execute: bool = False, confirm: str | None = None, snapshot: bool = True) -> ResetDone:
+        """Erase the whole namespace for good, after a snapshot; `confirm` must be its name."""
+        return self._whole().reset([self._namespace], execute=execute, confirm=confirm, snapshot=snapshot)
+
+    def health(self) -> NamespaceHealth:
+        """Growth, duplicates, what faded, what is unfinished. Reads every memory once."""
+        return look_at(self._core.store, self._namespace, self._core.clock())
 
     def flush(self) -> int:
         """Count noted uses into the memories; returns how many."""
@@ -77,3 +100,9 @@ class NamespaceMaintenance:
     def decide(self, proposal_id: str, *, accept: bool, by: str) -> tuple[Proposal, Memory | None]:
         """Accept or reject a proposal to this namespace; an accepted memory is copied here and returned."""
         return aging.decide(self._core, self._namespace, proposal_id, accepted=accept, by=label(by, "by"))
+
+    def _whole(self) -> StoreMaintenance:
+        return StoreMaintenance(self._core, JobBoard(self._core))
+
+    def _backup(self) -> str:
+        return str(self._whole().snapshot(reason="before reorganize").path)

@@ -14,12 +14,13 @@ from haversack.errors import ConfigError, NotAStoreError
 from haversack.maintenance.snapshot import SUFFIX, Occasion, Snapshot, listed, pack, read_manifest, unpacked
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.store.port import SYSTEM, Batch, Erasure, Store, Written
-from haversack.store.site import Site
+from haversack.store.site import Fault, Site
 
 __all__ = [
     "Kept",
     "Rewritten",
     "Schedule",
+    "behind",
     "default_folder",
     "due",
     "erase_from",
@@ -166,6 +167,21 @@ def holding(snapshots: Iterable[Snapshot], namespace: str, ids: Sequence[str]) -
         for each in snapshots
         if namespace in each.manifest.namespaces and oldest <= make_id(each.manifest.taken_at, b"\xff" * ENTROPY_BYTES)
     ]
+
+
+def behind(store: Store, snapshots: Sequence[Snapshot]) -> tuple[Fault, ...]:
+    """Namespaces that count lower than a snapshot of them: something took acknowledged writes away from the store."""
+    found: list[Fault] = []
+    for name in store.namespaces():
+        newest = max(
+            (each.manifest.namespaces[name].sequence for each in snapshots if name in each.manifest.namespaces),
+            default=0,
+        )
+        if newest > (here := store.sequence(name)):
+            what = f"namespace {name!r} is at change {here}, a snapshot of it is at {newest}: writes are missing"
+            helps = "was the store's -wal file deleted, or an older store put in its place? Restore the last snapshot"
+            found.append(Fault(code="behind", what=what, helps=helps))
+    return tuple(found)
 
 
 def erase_from(site: Site, snapshot: Snapshot, namespace: str, erasure: Erasure, now: datetime) -> Rewritten | None:

@@ -111,6 +111,8 @@ class Journal:
         self._lease = lease
         self._version = 1
         self.run = run
+        self.sequence = 0
+        """The namespace's change number after the run's last step."""
 
     def step(
         self,
@@ -170,6 +172,7 @@ class Journal:
         self._version += 1
         self._lease = lease
         self.run = run
+        self.sequence = applied.sequence
         return applied
 
 

@@ -1,0 +1,243 @@
+"""Maintenance of a store as a whole: snapshots, resets, moves, and how it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from importlib.metadata import version
+from pathlib import Path
+
+from haversack.engine.aging import desk_of
+from haversack.engine.core import Core
+from haversack.engine.forgetting import Forgotten
+from haversack.engine.jobs import JobBoard, JobState
+from haversack.errors import RefusedError
+from haversack.maintenance import archive, restore
+from haversack.maintenance.archive import Rewritten, Schedule
+from haversack.maintenance.health import Health, advise, look_at
+from haversack.maintenance.move import Moved, copy_namespace, spaces_of
+from haversack.maintenance.reset import ResetDone, reset
+from haversack.maintenance.run import running
+from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
+from haversack.store.port import SYSTEM, Erasure, Store
+from haversack.store.site import Site
+
+__all__ = ["SnapshotPlan", "StoreMaintenance"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotPlan:
+    """Where a snapshot would go."""
+
+    target: Path
+    bytes: int
+    """What it may take before it is compressed."""
+    namespaces: tuple[str, ...]
+    due: bool
+    """Whether the schedule asks for one now."""
+
+
+class StoreMaintenance:
+    """Keeping one store healthy. Only `snapshot` acts at once, for it changes nothing that is there."""
+
+    def __init__(self, core: Core, jobs: JobBoard) -> None:
+        self._core = core
+        self._jobs = jobs
+
+    def plan_snapshot(self, to: str | os.PathLike[str] | None = None, *, namespace: str | None = None) -> SnapshotPlan:
+        """Where a snapshot would go, and whether one is due."""
+        site, now = self._site(), self._core.clock()
+        names = tuple(self._core.store.namespaces()) if namespace is None else (namespace,)
+        due = archive.due(self._core.store, self.schedule(), now)
+        return SnapshotPlan(target=self._target(to, self._occasion("")), bytes=site.size(), namespaces=names, due=due)
+
+    def snapshot(
+        self,
+        to: str | os.PathLike[str] | None = None,
+        *,
+        namespace: str | None = None,
+        reason: str = "",
+        scheduled: bool = False,
+    ) -> Snapshot:
+        """A consistent, verified copy in one file, while others go on writing; of one namespace if it is named.
+
+        It goes to the store's own folder of snapshots unless `to` names a file or a folder. A `scheduled` one is
+        removed again when its retention ends.
+        """
+        core, occasion = self._core, self._occasion(reason)
+        target = self._target(to, occasion)
+        if to is None:
+            target.parent.mkdir(exist_ok=True)
+        taken = take(core.store, self._site(), target, occasion, only=namespace)
+        archive.note(core.store, taken, scheduled=scheduled)
+        return taken
+
+    def keep_schedule(self) -> Snapshot | None:
+        """Take a snapshot if one is due, and remove scheduled ones that need not be kept; for a timer to call."""
+        if not archive.due(self._core.store, self.schedule(), self._core.clock()):
+            return None
+        taken = self.snapshot(reason="scheduled", scheduled=True)
+        archive.expire(self._core.store, self.schedule())
+        return taken
+
+    def schedule(self) -> Schedule:
+        """How often snapshots are due, and how many are kept."""
+        return archive.schedule_of(self._core.store)
+
+    def set_schedule(self, schedule: Schedule) -> None:
+        """Change it."""
+        archive.set_schedule(self._core.store, schedule)
+
+    def snapshots(self) -> list[Snapshot]:
+        """Those that are known and there, oldest first."""
+        return archive.known(self._core.store, self._site())
+
+    def verify_snapshot(self, path: str | os.PathLike[str]) -> None:
+        """Read it whole; NotAStoreError when a byte differs from what was sealed."""
+        verify(Path(path))
+
+    def restore_namespace(self, path: str | os.PathLike[str], namespace: str) -> Moved:
+        """Bring one namespace back from a snapshot; it must not exist here."""
+        moved = restore.restore_namespace(self._site(), Path(path), self._core.store, namespace)
+        self._core.recall.forget(namespace)
+        return moved
+
+    def still_holding(self, forgotten: Forgotten) -> list[Snapshot]:
+        """Snapshots that were taken while what was forgotten may have been there: they keep it until they end."""
+        if self._core.site is None:
+            return []
+        ids = (*forgotten.memories, *forgotten.derived, *forgotten.turns)
+        return archive.holding(self.snapshots(), forgotten.namespace, ids)
+
+    def forget_in_snapshots(self, forgotten: Forgotten) -> list[Rewritten]:
+        """Rewrite those snapshots without what was forgotten for good; returns what was removed from which."""
+        if not forgotten.hard or forgotten.preview:
+            raise RefusedError("state", "only what was forgotten for good is removed from snapshots")
+        erasure = Erasure(
+            memories=forgotten.memories + forgotten.derived, turns=forgotten.turns, everything=forgotten.everything
+        )
+        done = (
+            archive.erase_from(self._site(), each, forgotten.namespace, erasure, self._core.clock())
+            for each in self.still_holding(forgotten)
+        )
+        return [each for each in done if each is not None]
+
+    def copy_to(
+        self,
+        target: Store,
+        namespaces: Iterable[str] | None = None,
+        *,
+        execute: bool = False,
+        watch: Callable[[str, int], None] | None = None,
+    ) -> list[Moved]:
+        """Copy namespaces (all, and what spans them) into another store, compared by hash; a preview counts only.
+
+        Resumable: the same call again goes on where it was interrupted.
+        """
+        source = self._core.store
+        names = spaces_of(source) if namespaces is None else list(namespaces)
+        if not execute:
+            return [_counted(source, name) for name in names]
+        origin = "a store in memory" if self._core.site is None else str(self._core.site.path.absolute())
+        with running(desk_of(self._core, SYSTEM), "copy") as journal:
+            moved = [
+                copy_namespace(source, target, name, origin=origin, watch=watch) for name in names if name != SYSTEM
+            ]
+            journal.count(namespaces=len(moved))
+        if SYSTEM in names:
+            moved.append(copy_namespace(source, target, SYSTEM, origin=origin, watch=watch))
+        return moved
+
+    def reset(
+        self,
+        namespaces: Sequence[str] | None = None,
+        *,
+        execute: bool = False,
+        confirm: str | None = None,
+        snapshot: bool = True,
+    ) -> ResetDone:
+        """Erase namespaces (None: all) for good, after a snapshot.
+
+        `confirm` must be the name of the one namespace, or of the store's file where there are several.
+        """
+        core = self._core
+        names = core.store.namespaces() if namespaces is None else list(namespaces)
+        alone = names[0] if namespaces is not None and len(names) == 1 else None
+        expected = alone or ("everything" if core.site is None else core.site.path.name)
+        done = reset(
+            desk_of(core, SYSTEM),
+            names,
+            expected,
+            execute=execute,
+            confirm=confirm,
+            backup=self._backup("before reset") if snapshot else None,
+        )
+        for name in names if execute else ():
+            core.recall.forget(name)
+        return done
+
+    def health(self) -> Health:
+        """How the store is, and what it asks for. Reads every memory once."""
+        core, now = self._core, self._core.clock()
+        site = core.site
+        snapshots = [] if site is None else self.snapshots()
+        seen = Health(
+            at=now,
+            schema=None if site is None else site.schema(site.path),
+            size=None if site is None else site.size(),
+            namespaces=tuple(look_at(core.store, name, now) for name in core.store.namespaces()),
+            last_snapshot=max((each.manifest.taken_at for each in snapshots), default=None),
+            snapshots=len(snapshots),
+            replaced_store=_replaced(site),
+            failed_jobs=self._failed_jobs(),
+            faults=() if site is None else tuple(site.examine()),
+        )
+        behind = archive.behind(core.store, snapshots)
+        return replace(seen, faults=seen.faults + behind, advice=advise(seen))
+
+    def _failed_jobs(self) -> tuple[str, ...]:
+        week = self._core.clock() - timedelta(days=7)
+        failed = {JobState.FAILED, JobState.INTERRUPTED}
+        return tuple(job.id for job in self._jobs.all() if job.state in failed and job.changed_at > week)
+
+    def _backup(self, reason: str) -> Callable[[], str] | None:
+        if self._core.site is None:
+            return None
+        return lambda: str(self.snapshot(reason=reason).path)
+
+    def _site(self) -> Site:
+        if self._core.site is None:
+            raise RefusedError("capability", "this store has no files to take a snapshot of")
+        return self._core.site
+
+    def _occasion(self, reason: str) -> Occasion:
+        now = self._core.clock()
+        id_ = next(self._core.new_ids(now))
+        return Occasion(id=id_, at=now, program=version("haversack"), reason=reason)
+
+    def _target(self, to: str | os.PathLike[str] | None, occasion: Occasion) -> Path:
+        site = self._site()
+        place = archive.default_folder(site) if to is None else Path(to)
+        if to is None or place.is_dir():
+            return place / archive.name_for(site, occasion.at, occasion.id)
+        return place
+
+
+def _counted(store: Store, name: str) -> Moved:
+    census = store.census(name)
+    return Moved(
+        namespace=name,
+        memories=sum(census.memories.values()) + census.deleted,
+        turns=census.turns,
+        records=0,
+        tombstones=census.tombstones,
+        sha256="",
+    )
+
+
+def _replaced(site: Site | None) -> str | None:
+    if site is None or not (kept := restore.kept_copy(site)).exists():
+        return None
+    return str(kept)

@@ -1,0 +1,96 @@
+"""Reorganising for callers: how duplicates are found and statements are summed up, with what the engine has."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from haversack.compaction.dedup import hidden_behind, is_same_statement, lexical_similarity
+from haversack.engine.aging import desk_of, policy_of
+from haversack.engine.core import Core
+from haversack.errors import InputError, nearest
+from haversack.lifecycle.policy import DedupPolicy
+from haversack.llm.extractive import condense
+from haversack.maintenance.reorganize import Duplicate, Means, Part, Reorganized, reorganize
+from haversack.model.memory import Kind, Memory, Trust
+from haversack.model.text import fingerprint_form
+
+__all__ = ["find_duplicates", "read_parts", "reorganize_namespace"]
+
+_RARE = 3
+"""Two statements are compared when they share one of their three rarest words."""
+_SUMMARY_TOKENS = 120
+
+
+def reorganize_namespace(
+    core: Core, namespace: str, *, parts: Iterable[str] | None, execute: bool, backup: Callable[[], str] | None
+) -> Reorganized:
+    """Reorganise one namespace; without a way to take a backup, that step is left out."""
+    policy = policy_of(core, namespace)
+    wanted = read_parts(parts)
+    counter = core.counter(core.settings.model)
+
+    def summed_up(name: str, memories: Sequence[Memory]) -> str | None:
+        lines = list(dict.fromkeys(" ".join(memory.content.split()) for memory in memories))
+        chosen = condense(lines, _SUMMARY_TOKENS, counter.count_many)
+        return "\n".join([f"About {name}:", *chosen]) if chosen else None
+
+    means = Means(
+        duplicates=lambda memories: find_duplicates(memories, policy.dedup),
+        hide=hidden_behind,
+        synthesize=summed_up,
+        backup=backup,
+    )
+    return reorganize(desk_of(core, namespace), policy, means, parts=wanted, execute=execute)
+
+
+def read_parts(parts: Iterable[str] | None) -> frozenset[Part]:
+    """Checked names of steps; None: all of them."""
+    if parts is None:
+        return frozenset(Part)
+    for part in parts:
+        if part not in set(Part):
+            raise InputError(f"unknown step {part!r}: {nearest(part, list(Part))}")
+    return frozenset(map(Part, parts))
+
+
+def find_duplicates(memories: Sequence[Memory], policy: DedupPolicy) -> list[Duplicate]:
+    """Statements that others of their kind say already, each with the one that stays.
+
+    Of two, the one with more trust stays, then the pinned, then the older one; pinned ones are never hidden.
+    """
+    words = {memory.id: frozenset(fingerprint_form(memory.content).split()) for memory in memories}
+    counts = Counter(word for own in words.values() for word in own)
+    staying: defaultdict[tuple[Kind, str], list[Memory]] = defaultdict(list)
+    found: list[Duplicate] = []
+    for memory in sorted(memories, key=_precedence):
+        rare = sorted(words[memory.id], key=lambda word: (counts[word], word))[:_RARE]
+        near = _of(staying, memory.kind, rare)
+        best = None if memory.pinned else _best(memory, near, policy)
+        if best is not None:
+            found.append(best)
+            continue
+        for word in words[memory.id]:
+            staying[memory.kind, word].append(memory)
+    return found
+
+
+def _precedence(memory: Memory) -> tuple[int, bool, float, str]:
+    return list(Trust).index(memory.trust), not memory.pinned, memory.event_time.timestamp(), memory.id
+
+
+def _of(staying: defaultdict[tuple[Kind, str], list[Memory]], kind: Kind, words: Collection[str]) -> list[Memory]:
+    return list({other.id: other for word in words for other in staying.get((kind, word), ())}.values())
+
+
+def _best(memory: Memory, near: Sequence[Memory], policy: DedupPolicy) -> Duplicate | None:
+    scores = lexical_similarity(memory.content, [other.content for other in near])
+    same = [
+        (score, -place)
+        for place, (score, other) in enumerate(zip(scores, near, strict=True))
+        if is_same_statement(memory.content, other.content, score, policy)
+    ]
+    if not same:
+        return None
+    score, place = max(same)
+    return Duplicate(keep=near[-place].id, hide=memory.id, similarity=min(1.0, score))

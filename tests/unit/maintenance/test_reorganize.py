@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from haversack.engine.core import Core
+from haversack.engine.haversack import Haversack
+from haversack.engine.namespace import Namespace
+from haversack.errors import InputError, RefusedError, StoreError
+from haversack.maintenance import reorganize as reorganizing
+from haversack.maintenance.run import RunState
+from haversack.model.memory import Kind, Stage
+from haversack.store.port import Batch
+
+
+@pytest.fixture
+def sack(engine: Core) -> Iterator[Haversack]:
+    with Haversack(engine) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ns(sack: Haversack) -> Namespace:
+    return sack.namespace("n")
+
+
+def test_duplicates_are_hidden_the_trusted_one_stays_and_undo_shows_them(ns: Namespace) -> None:
+    same = ns.remember("the office in Berlin has two of the printers", trust="extracted")
+    better = ns.remember("the office in Berlin has two printers", trust="verified")
+    other = ns.remember("the office in Paris has two printers", trust="extracted")
+    planned = ns.maintenance.reorganize()
+    assert planned.preview
+    done = ns.maintenance.reorganize(execute=True)
+    assert done.decision == planned.decision
+    assert {(each.keep, each.hide) for each in done.decision.duplicates} == {(better.id, same.id)}
+    assert (ns.get(same.id).superseded_by, ns.get(better.id).superseded_by, ns.get(other.id).superseded_by) == (
+        better.id,
+        None,
+        None,
+    )
+    assert ns.maintenance.reorganize(execute=True).decision.touched == ()
+    assert done.run is not None
+    assert ns.maintenance.undo(done.run).restored == (same.id,)
+    assert replace(ns.get(same.id), changed=0) == replace(same, changed=0)
+
+
+def test_what_ended_is_softly_deleted_and_what_repeats_it_is_not_hidden_behind_it(
+    ns: Namespace, clock: list[timedelta]
+) -> None:
+    ended = ns.remember("the meeting is in room four", trust="manual", expires_at="2026-03-02")
+    repeats = ns.remember("The meeting is in room  FOUR", trust="extracted", kind="insight")
+    clock[0] = timedelta(days=2)
+    done = ns.maintenance.reorganize(execute=True)
+    assert [(each.memory, each.reason) for each in done.decision.pruned] == [(ended.id, "expired")]
+    assert done.verified
+    assert (ns.get(ended.id).stage, ns.get(repeats.id).stage) == (Stage.DELETED, Stage.ACTIVE)
+    assert ns.maintenance.reorganize(execute=True).decision.touched == ()
+
+
+def test_many_statements_about_one_name_are_summed_up_once(ns: Namespace) -> None:
+    facts = [
+        ns.remember(text, entities=["Ada"], kind="fact")
+        for text in (
+            "Ada works in Lisbon since May",
+            "Ada leads the compiler group",
+            "Ada speaks Portuguese at home",
+            "Ada decided to use SQLite",
+            "Ada cycles to work every Monday",
+        )
+    ]
+    done = ns.maintenance.reorganize(execute=True)
+    (made,) = done.decision.syntheses
+    summary = ns.get(made.memory.id)
+    assert (made.about, summary.kind, summary.source.memories) == ("Ada", Kind.SUMMARY, tuple(one.id for one in facts))
+    assert summary.content.startswith("About Ada:\n")
+    assert "SQLite" in summary.content
+    assert ns.maintenance.reorganize(execute=True).decision.touched == ()
+    ns.remember("Ada plays the cello", entities=["Ada"])
+    again = ns.maintenance.reorganize(execute=True)
+    assert [each.replaces for each in again.decision.syntheses] == [summary.id]
+    assert ns.get(summary.id).superseded_by == again.decision.syntheses[0].memory.id
+    assert again.run is not None
+    ns.maintenance.undo(again.run)
+    assert ns.get(summary.id).superseded_by is None
+    assert ns.get(again.decision.syntheses[0].memory.id).stage is Stage.DELETED
+
+
+def test_single_steps(ns: Namespace, clock: list[timedelta]) -> None:
+    ns.remember("one two three four", expires_at="2026-03-02")
+    ns.remember("the printers stand beside the door")
+    ns.remember("the printers stand beside that door")
+    clock[0] = timedelta(days=2)
+    assert ns.maintenance.reorganize(steps=["analyze"]).decision.analysis["memories"] == 3
+    done = ns.maintenance.reorganize(steps=["dedupe"], execute=True)
+    assert (len(done.decision.duplicates), done.decision.pruned, done.decision.analysis) == (1, (), {})
+    with pytest.raises(InputError, match="did you mean 'prune'"):
+        ns.maintenance.reorganize(steps=["prunes"])
+
+
+def test_what_somebody_edits_meanwhile_is_left_and_named(
+    ns: Namespace, engine: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ns.remember("the printers stand beside the door")
+    twin = ns.remember("the printers stand beside that door")
+    decide = reorganizing.decide
+
+    def slow(*args: object) -> object:
+        decided = decide(*args)  # pyright: ignore[reportArgumentType]
+        edited = replace(ns.get(twin.id), content="something else")
+        engine.store.apply("n", Batch(memories=(edited,)))
+        return decided
+
+    monkeypatch.setattr(reorganizing, "decide", slow)
+    done = ns.maintenance.reorganize(execute=True)
+    assert done.left == (twin.id,)
+    assert (ns.get(twin.id).content, ns.get(twin.id).superseded_by) == ("something else", None)
+
+
+def test_a_broken_promise_fails_the_run(ns: Namespace, engine: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    ns.remember("the printers stand beside the door")
+    ns.remember("the printers stand beside that door")
+    monkeypatch.setattr("haversack.engine.reorganizing.hidden_behind", lambda one, keep: replace(one, content="?"))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    with pytest.raises(StoreError, match="words of memory"):
+        ns.maintenance.reorganize(execute=True)
+    assert ns.maintenance.runs()[-1].state is RunState.FAILED
+
+
+def test_a_namespace_in_memory_has_no_backup(ns: Namespace) -> None:
+    ns.remember("x")
+    assert ns.maintenance.reorganize(execute=True).backup is None
+    with pytest.raises(RefusedError, match="capability"):
+        ns.maintenance.reorganize(steps=["backup"], execute=True)
