@@ -8,7 +8,7 @@ tail. When the notes or the history outgrow their part, both are cut well below 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from haversack.assemble.history import Past
 
@@ -57,7 +57,3 @@ class Anchor:
     def tokens(self) -> int:
         """Of all notes."""
         return sum(note.tokens for note in self.notes)
-
-    def cut_to(self, start: int) -> Anchor:
-        """With history from this turn on and no notes."""
-        return replace(self, start=start, notes=())

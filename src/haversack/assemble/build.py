@@ -169,7 +169,7 @@ class _Job:
                 return None
             if tokens <= budget:
                 return _Memories(message, tokens, context)
-            room -= tokens - budget
+            room = min(room - 1, room * budget // tokens)
         if any(candidate.memory.pinned and candidate.filtered is None for candidate in candidates):
             msg = f"pinned memories need more than the {budget} tokens that are left for memories"
             raise BudgetError(msg, self.ledger((*self.system, *self.tail), None))

@@ -140,8 +140,10 @@ class _Job:
         else:
             self._fill(packer, order)
         top = max((plan.entry.worth[item] for item in order), default=0.0) if pinned else 0.0
-        for item, paid in packing.taken.items():
-            self.value += paid * (top if self.candidates[item].memory.pinned else plan.entry.worth[item])
+        wrapper = plan.shelf.containers[0].price  # which item opens it is chance, so it counts for nobody
+        for place, (item, paid) in enumerate(packing.taken.items()):
+            own = paid if place else paid - wrapper
+            self.value += own * (top if self.candidates[item].memory.pinned else plan.entry.worth[item])
         if plan.entry.within:
             self._fill(packer, order)
         self._sweep(packer, order)

@@ -6,8 +6,10 @@ The list does not depend on the budget, which only chooses from it: that is what
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from haversack.assemble.frame import one_line
 from haversack.assemble.verdict import Rendition
@@ -19,8 +21,10 @@ _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CHUNK = 240
 _LINES_FROM = 3
-_LEVELS = (0.85, 0.7, 0.55, 0.4, 0.25, 0.12)
-_EXCERPT = 160
+_LARGEST = 32_000
+"""Characters of the largest shorter form, and how much smaller each next one is."""
+_SMALLER = 0.8
+_SMALLEST = 160
 _ONE_LINE = 80
 _POINTER = 24
 _STEM = 5
@@ -56,10 +60,10 @@ def shorter_forms(content: str, memory_id: str, wanted: frozenset[str]) -> list[
     """The forms from long to short, each really shorter than the content and than the one before."""
     units, joint = _units(content)
     ranked = _ranked(units, wanted)
-    texts = [(Rendition.SHORTENED, _joined(units, ranked[:count], joint)) for count in _counts(len(units))]
+    texts = [(Rendition.SHORTENED, _joined(units, ranked[:count], joint)) for count in _counts(units, ranked)]
     best = _joined(units, ranked[:1], joint) if ranked else content
     texts += [
-        (Rendition.SHORTENED, _cut(best, _EXCERPT)),
+        (Rendition.SHORTENED, _cut(best, _SMALLEST)),
         (Rendition.LINE, _cut(one_line(content), _ONE_LINE)),
         (Rendition.POINTER, f"[{memory_id}] {_cut(one_line(content), _POINTER)}"),
     ]
@@ -72,8 +76,15 @@ def shorter_forms(content: str, memory_id: str, wanted: frozenset[str]) -> list[
     return forms
 
 
-def _counts(units: int) -> list[int]:
-    return sorted({max(1, int(units * level)) for level in _LEVELS if units > 1}, reverse=True)
+def _counts(units: Sequence[_Unit], ranked: Sequence[int]) -> list[int]:
+    """How many of the best units each form has, falling: sizes fall by a fixed ratio from most of the content."""
+    reach = list(accumulate(len(units[number].text) + 1 for number in ranked))
+    size = min(0.85 * reach[-1], _LARGEST) if reach else 0.0
+    counts = {1} if len(units) > 1 else set[int]()
+    while reach and size >= reach[0]:
+        counts.add(bisect_right(reach, size))
+        size *= _SMALLER
+    return sorted((count for count in counts if count < len(units)), reverse=True)
 
 
 def _units(content: str) -> tuple[list[_Unit], str]:

@@ -80,6 +80,7 @@ def test_old_superseded_and_redundant_memories(
         make_candidate("b", number=2, superseded_by="x"),
         make_candidate("c", number=3, kind=Kind.SUMMARY, turns=("t0", "t1")),
         make_candidate("d", number=4, kind=Kind.SUMMARY, turns=("t0", "gone")),
+        make_candidate("e", number=5, stage=Stage.DECAYED, pinned=True),
     ]
     history = as_past(say(Role.USER, "x"), say(Role.ASSISTANT, "y"))
     result = ContextAssembler(pricer=pricer).assemble_context("q", found, budget_limit=500, history=history)
@@ -88,6 +89,7 @@ def test_old_superseded_and_redundant_memories(
         "2": "superseded",
         "3": "redundant_summary",
         "4": "fits",
+        "5": "pinned",
     }
 
 
@@ -124,6 +126,8 @@ def test_the_relevance_filter_copes_with_stop_words_and_scripts(
 def test_the_relevance_filter_is_off_by_default(make_candidate: Make) -> None:
     found = insights(make_candidate)
     assert drop_irrelevant(found, "pottery", QueryRelevance()) == found
+    pin = make_candidate("unrelated", number=9, kind=Kind.INSIGHT, pinned=True)
+    assert drop_irrelevant([pin], "pottery", QueryRelevance(enabled=True, keep_recent={})) == [pin]
     assert topic_words("What is the") == frozenset()
     with pytest.raises(InputError, match=r"keep_recent\.insight=-1"):
         QueryRelevance(keep_recent={Kind.INSIGHT: -1})

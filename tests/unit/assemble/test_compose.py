@@ -146,6 +146,14 @@ def test_a_long_item_is_shortened_to_its_best_sentences(make_candidate: Make, wo
     assert 64 <= context.tokens <= 100
 
 
+@pytest.mark.parametrize(
+    "text", ["A sentence of some words is here. " * 30_000, "a" * 1_000_000, "会議" * 300_000, "line\n" * 99_999]
+)
+def test_a_megabyte_is_shortened_to_nearly_the_whole_budget(make_candidate: Make, exact: Counter, text: str) -> None:
+    context = assemble([make_candidate(text)], budget=500, counter=exact, query="words")
+    assert 300 < context.tokens <= 500
+
+
 def test_crumbs_go_to_a_line_of_the_best_that_was_left_out(make_candidate: Make, words: Counter) -> None:
     found = [make_candidate("a b c", 0.9, number=1), make_candidate("One sentence. " * 20, 0.8, number=2)]
     context = assemble(found, budget=15, counter=words)

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import pytest
@@ -13,6 +13,7 @@ from haversack.budget import Budget, Ledger
 from haversack.errors import BudgetError, InputError
 from haversack.model.memory import Kind
 from haversack.model.message import Image, Message, Role
+from haversack.tokens import CountKind, counter_for
 from haversack.tokens.models import Family
 from haversack.wire.toolshape import shape_tool
 
@@ -170,8 +171,6 @@ def test_other_sessions_are_the_first_to_leave(say: Say, as_past: AsPast, pricer
 
 
 def test_unknown_models_are_bounded_and_marked(make_candidate: Make, pricer: ModelPricer) -> None:
-    from haversack.tokens import counter_for
-
     rough = ModelPricer(counter=counter_for("somebody-elses-model"), family=Family.OTHER)
     prompt = build_prompt(query="hi", pricer=rough, window=500, candidates=[make_candidate("明日は図書館で会議をする")])
     assert not prompt.ledger.exact
@@ -184,3 +183,34 @@ def test_a_message_may_be_the_query(say: Say, pricer: ModelPricer) -> None:
     prompt = build_prompt(query=say(Role.USER, "what is it?", picture), pricer=pricer, window=4000)
     assert prompt.parts[-1].parts[1] == picture
     assert prompt.ledger.tokens("query") > 10
+
+
+def test_a_bare_question_has_a_bare_request(pricer: ModelPricer) -> None:
+    prompt = build_prompt(query="hi", pricer=pricer, window=100)
+    assert prompt.request("anthropic") == {"messages": [{"role": "user", "content": "hi"}]}
+
+
+def test_pins_of_a_counter_that_overcounts_the_whole(make_candidate: Make) -> None:
+    """Where the whole counts more than its parts, memories are packed again, smaller."""
+
+    class Heavy:
+        encoding, kind, additive = "heavy", CountKind.ESTIMATE, False
+
+        def count(self, text: str) -> int:
+            return len(text.split()) * (2 if "<memories>" in text else 1)
+
+        def count_many(self, texts: Sequence[str]) -> list[int]:
+            return [self.count(text) for text in texts]
+
+        def fits(self, text: str, budget: int) -> bool:
+            return self.count(text) <= budget
+
+        def truncate(self, text: str, budget: int) -> str:
+            return " ".join(text.split()[:budget])
+
+    heavy = ModelPricer(counter=Heavy(), family=Family.OPENAI)
+    found = [make_candidate(f"memory {n} says little", number=n) for n in range(40)]
+    prompt = build_prompt(query="hi", pricer=heavy, window=400, candidates=found, layout="flat")
+    assert prompt.context is not None
+    assert prompt.context.items
+    assert heavy.messages(prompt.parts[-2:-1])[0].total <= 0.30 * 400
