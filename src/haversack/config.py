@@ -23,6 +23,7 @@ from haversack.compaction import CompactionConfig
 from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
 from haversack.llm.settings import ServiceSettings
+from haversack.server.settings import ServerSettings
 
 __all__ = ["Config", "Setting", "load_config", "read_secret", "settings_in_force"]
 
@@ -41,6 +42,7 @@ class Config:
     services: Mapping[str, ServiceSettings] = field(default_factory=dict[str, ServiceSettings])
     """Chat services by the name that `llm_service` gives."""
     chat: ChatSettings = field(default_factory=ChatSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
 
 
 _EVERYTHING = Config(memory=MemorySettings(compaction=CompactionConfig(), tools=ToolBudget()))

@@ -20,10 +20,10 @@ import haversack
 from haversack.cli.app import program
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError
-from haversack.server import ServerSettings, create_app
-from haversack.server.app import scopes_of
+from haversack.server.app import create_app, scopes_of
 from haversack.server.gate import OPEN_PATHS
 from haversack.server.run import serve
+from haversack.server.settings import ServerSettings
 
 NAMES = [
     "../../outside", "..\\..\\outside", "/abs/outside", "a/../../outside", "%2e%2e%2foutside", "..", ".", "",

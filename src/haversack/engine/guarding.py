@@ -58,7 +58,7 @@ _SECRET = re.compile(
     | \b(?:sk|rk)_live_[A-Za-z0-9]{16,255}\b
     | \bxox[abeoprs]-[A-Za-z0-9-]{10,255}
     | \bAIza[A-Za-z0-9_-]{35}
-    | \bhvs_[A-Za-z0-9-]{12}_[A-Za-z0-9_-]{43}
+    | \bhvs_[a-z2-7]{16}_[A-Za-z0-9_-]{43}
     | \beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,2000}
     | \b(?:pass(?:word|wd|phrase)|secret|api[_ -]?key|access[_ -]?token|private[_ -]?key)
       \s{0,3}(?:is|[:=])\s{0,3}["']?[^\s"']{8,255}

@@ -27,7 +27,7 @@ __all__ = ["Issued", "Key", "Keyring", "Scope", "matches"]
 
 _COLLECTION = "key"
 _PREFIX = "hvs"
-_ID_BYTES, _SECRET_BYTES = 9, 32
+_ID_BYTES, _SECRET_BYTES = 10, 32
 _MOST = 10_000
 _LONGEST_GRACE = timedelta(days=7)
 _NOBODY = hashlib.sha256(b"").hexdigest()
@@ -118,7 +118,7 @@ class Keyring:
         if expires_at is not None and expires_at <= now:
             raise InputError(f"expires_at={expires_at.isoformat()} is in the past")
         key = Key(
-            id=_text(self._core.entropy(_ID_BYTES)).replace("_", "-"),
+            id=base64.b32encode(self._core.entropy(_ID_BYTES)).decode("ascii").lower(),
             name=label(name, "name"),
             scope=read_scope(scope),
             namespaces=read_patterns(namespaces),

@@ -1,6 +1,4 @@
-"""HTTP door: versioned REST over the engine, with keys, limits and an audit, and the dakera client on the same port."""
+"""HTTP door: versioned REST over the engine, with keys, limits and an audit, and the dakera client on the same port.
 
-from haversack.server.app import create_app
-from haversack.server.settings import Limits, ServerSettings
-
-__all__ = ["Limits", "ServerSettings", "create_app"]
+`app.create_app` makes the application, `run.serve` listens, `settings` holds what its operator chooses.
+"""

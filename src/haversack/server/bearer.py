@@ -11,6 +11,7 @@ from typing import Any, cast
 import jwt
 
 from haversack.engine.keys import Key, Scope
+from haversack.net import check_address
 from haversack.server.settings import TokenSettings
 
 __all__ = ["token_reader"]
@@ -41,7 +42,8 @@ def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
 
 def _signing_keys(settings: TokenSettings) -> Callable[[str], Any]:
     if settings.jwks.startswith(("https://", "http://")):
-        client = jwt.PyJWKClient(settings.jwks, cache_keys=True, timeout=5)
+        address = check_address(settings.jwks, what="server.tokens.jwks", allow_private=settings.allow_private)
+        client = jwt.PyJWKClient(address, cache_keys=True, timeout=5)
         return lambda token: client.get_signing_key_from_jwt(token).key
     found = jwt.PyJWKSet.from_dict(json.loads(Path(settings.jwks).read_text(encoding="utf-8")))
     by_id = {key.key_id: key.key for key in found.keys}

@@ -61,6 +61,8 @@ class TokenSettings:
     audience: str
     jwks: str
     """Address or path of the provider's public keys."""
+    allow_private: bool = False
+    """Whether that address may lead into a private network."""
     algorithms: tuple[str, ...] = ("RS256", "ES256")
     scope_claim: str = "scope"
     """Holds `haversack:read`, `haversack:write` or `haversack:admin`, in a list or separated by spaces."""

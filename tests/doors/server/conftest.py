@@ -17,8 +17,9 @@ from fastapi import FastAPI
 
 import haversack
 from haversack.engine.haversack import Haversack
-from haversack.server import Limits, ServerSettings, create_app
+from haversack.server.app import create_app
 from haversack.server.run import Server
+from haversack.server.settings import Limits, ServerSettings
 
 _DOCUMENT: dict[str, Any] = {}
 """The same for every application, so it is made once."""

@@ -13,7 +13,7 @@ from haversack import client as package
 from haversack.client import ApiError, AsyncClient, Client
 from haversack.client.generate import calls_source, shapes_source
 from haversack.engine.haversack import Haversack
-from haversack.server import create_app
+from haversack.server.app import create_app
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from fastapi import FastAPI
 
 import haversack
 from haversack.engine.keys import Scope
-from haversack.server import Limits, ServerSettings, create_app
-from haversack.server.app import scopes_of
+from haversack.server.app import create_app, scopes_of
 from haversack.server.gate import OPEN_PATHS
+from haversack.server.settings import Limits, ServerSettings
 
 Call = Callable[..., httpx.Response]
 

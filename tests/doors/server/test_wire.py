@@ -18,8 +18,9 @@ import pytest
 import haversack
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError
-from haversack.server import Limits, ServerSettings, create_app
+from haversack.server.app import create_app
 from haversack.server.run import Server, is_loopback, serve
+from haversack.server.settings import Limits, ServerSettings
 
 LIMITS = Limits(body_seconds=1.0, head_seconds=1.0, drain_seconds=10)
 WHERE = "/v1/namespaces/alice/memories"

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from haversack.server import Limits
 from haversack.server.pace import Pace
 from haversack.server.problem import Refused
+from haversack.server.settings import Limits
 
 
 def test_a_bucket_refills_evenly():

@@ -6,6 +6,7 @@ import click
 
 from haversack.cli import show
 from haversack.cli.options import Place, place
+from haversack.config import load_config
 from haversack.errors import MissingExtraError
 
 __all__ = ["COMMANDS"]
@@ -30,16 +31,16 @@ def serve(place: Place, host: str, port: int, embedder: str) -> None:
     """
     try:
         from haversack.server.run import serve as listen
-        from haversack.server.settings import ServerSettings
     except ImportError as error:
         raise MissingExtraError(
             f"serving needs more packages ({error.name}): pip install 'haversack[server]'"
         ) from None
     from haversack.wiring import open_haversack
 
-    with open_haversack(place.store, embedder=embedder, config=place.config) as sack:
+    config = load_config(place.config)
+    with open_haversack(place.store, embedder=embedder, config=config) as sack:
         show.note(f"listening on http://{host}:{port} over {place.store}; stop with Ctrl-C")
-        listen(sack, ServerSettings(), host=host, port=port)
+        listen(sack, config.server, host=host, port=port)
 
 
 COMMANDS = [serve]

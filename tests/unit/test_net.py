@@ -1,0 +1,74 @@
+"""Outgoing addresses: public ones pass, everything that leads inside is refused unless allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from haversack.errors import ConfigError
+from haversack.net import check_address
+
+NAMES = {
+    "api.example.com": ["93.184.215.14"],
+    "inside.example.com": ["93.184.215.14", "10.0.0.5"],
+    "localhost": ["127.0.0.1"],
+    "xn--mnchen-3ya.example": ["2606:4700::1111"],
+}
+
+
+def check(url: str, *, allow_private: bool = False) -> str:
+    return check_address(url, allow_private=allow_private, resolve=lambda host: NAMES[host])
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://api.example.com/v1",
+        "http://93.184.215.14",
+        "https://[2606:4700::1111]:8443/x",
+        "https://xn--mnchen-3ya.example",
+    ],
+)
+def test_public_addresses_pass(url: str):
+    assert check(url) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:11434",
+        "http://127.0.0.1",
+        "http://127.1.2.3",
+        "http://10.1.2.3",
+        "http://172.16.0.1",
+        "http://192.168.1.1",
+        "http://169.254.169.254/latest/meta-data",
+        "http://100.64.0.1",
+        "http://0.0.0.0",
+        "http://224.0.0.1",
+        "http://[::1]",
+        "http://[fe80::1%25eth0]",
+        "http://[fd00::1]",
+        "http://[::ffff:10.0.0.1]",
+        "http://[64:ff9b::a00:1]",
+        "http://[2002:a00:1::]",
+        "https://inside.example.com",
+    ],
+)
+def test_private_addresses_are_refused_unless_allowed(url: str):
+    with pytest.raises(ConfigError, match="private address"):
+        check(url)
+    assert check(url, allow_private=True) == url
+
+
+@pytest.mark.parametrize(
+    "url", ["", "api.example.com", "file:///etc/passwd", "gopher://x", "http://", "http://[::1", "http://x:99999"]
+)
+def test_what_is_no_address_is_refused(url: str):
+    with pytest.raises(ConfigError):
+        check(url, allow_private=True)
+
+
+def test_secrets_do_not_stand_in_addresses():
+    with pytest.raises(ConfigError, match="logs") as refused:
+        check("https://user:hunter2@api.example.com")
+    assert "hunter2" not in str(refused.value)
