@@ -6,10 +6,11 @@ Words are escaped, so that none can close the fence, open an entry or set an att
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from xml.sax.saxutils import escape, quoteattr
 
+from haversack.engine.guarding import Suspicion, suspicions_of
 from haversack.engine.reading import Hit
 from haversack.model.memory import SessionInfo, Turn
 
@@ -23,14 +24,14 @@ _SHOWN = 2000
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x85\u2028\u2029\ufffe\uffff]")
 
 
-def fence_hits(hits: Sequence[Hit]) -> str:
-    """Memories, best first, with id, score, trust and origin."""
-    return _fenced("memories", {}, [_memory(hit) for hit in hits])
+def fence_hits(hits: Sequence[Hit], hold_back: Collection[Suspicion] = ()) -> str:
+    """Memories, best first, with id, score, trust and origin; one that looks like what is held back is left blank."""
+    return _fenced("memories", {}, [_memory(hit, hold_back) for hit in hits])
 
 
-def fence_turns(session: str, turns: Sequence[Turn]) -> str:
+def fence_turns(session: str, turns: Sequence[Turn], hold_back: Collection[Suspicion] = ()) -> str:
     """Turns of one conversation, in the order they were said."""
-    return _fenced("turns", {"session": session}, [_turn(turn) for turn in turns])
+    return _fenced("turns", {"session": session}, [_turn(turn, hold_back) for turn in turns])
 
 
 def fence_sessions(sessions: Sequence[SessionInfo]) -> str:
@@ -44,7 +45,7 @@ def fence_sessions(sessions: Sequence[SessionInfo]) -> str:
     return _fenced("sessions", {}, rows)
 
 
-def _memory(hit: Hit) -> str:
+def _memory(hit: Hit, hold_back: Collection[Suspicion]) -> str:
     memory = hit.memory
     facts = {
         "id": memory.id,
@@ -58,13 +59,18 @@ def _memory(hit: Hit) -> str:
         "tags": ", ".join(memory.tags),
         "pinned": "yes" if memory.pinned else None,
     }
-    return _element("memory", facts, memory.content)
+    return _entry("memory", facts, memory.content, hold_back)
 
 
-def _turn(turn: Turn) -> str:
+def _turn(turn: Turn, hold_back: Collection[Suspicion]) -> str:
     message = turn.message
     facts = {"n": turn.position, "role": message.role, "by": message.name, "when": _when(turn.at)}
-    return _element("turn", facts, message.text)
+    return _entry("turn", facts, message.text, hold_back)
+
+
+def _entry(name: str, facts: Mapping[str, object], words: str, hold_back: Collection[Suspicion]) -> str:
+    found = next((one for one in suspicions_of(words) if one in hold_back), None) if hold_back else None
+    return _element(name, facts, words) if found is None else _element(name, {**facts, "held_back": found})
 
 
 def _fenced(name: str, facts: Mapping[str, object], rows: Iterable[str]) -> str:

@@ -36,6 +36,7 @@ from haversack.mcp.work import Work
 __all__ = ["HttpOptions", "create_app", "serve_http"]
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_CONNECTIONS = 1_000
 _GRACE_SECONDS = 5
 
 
@@ -94,7 +95,12 @@ def serve_http(
     sys.stderr.write(f"haversack: MCP at http://{shown}:{port}/mcp\n")
     sys.stderr.flush()
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=_GRACE_SECONDS
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[listening])
 

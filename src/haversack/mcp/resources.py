@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import mcp_types as types
 import msgspec
 
+from haversack.engine.guarding import Suspicion
 from haversack.engine.namespace import Namespace
 from haversack.errors import InputError, NotFoundError
 from haversack.mcp.fence import fence_turns
@@ -51,13 +52,15 @@ def list_resources(ns: Namespace) -> list[types.Resource]:
     return reports + latest
 
 
-def read_resource(ns: Namespace, uri: str) -> list[types.TextResourceContents | types.BlobResourceContents]:
+def read_resource(
+    ns: Namespace, uri: str, hold_back: Collection[Suspicion] = ()
+) -> list[types.TextResourceContents | types.BlobResourceContents]:
     """One of them; NotFoundError for any other address."""
-    report = _report(ns, uri)
+    report = _report(ns, uri, hold_back)
     return [types.TextResourceContents(uri=uri, mime_type=report.mime_type, text=report.text)]
 
 
-def _report(ns: Namespace, uri: str) -> _Report:
+def _report(ns: Namespace, uri: str, hold_back: Collection[Suspicion]) -> _Report:
     parts = urlsplit(uri)
     asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     if parts.scheme == "haversack" and parts.path in ("", "/"):
@@ -67,7 +70,7 @@ def _report(ns: Namespace, uri: str) -> _Report:
             case "sessions":
                 return _Report(_json(ns.sessions()), _JSON)
             case "session":
-                return _Report(_turns(ns, asked), _TEXT)
+                return _Report(_turns(ns, asked, hold_back), _TEXT)
             case _:
                 pass
     raise NotFoundError(
@@ -75,14 +78,14 @@ def _report(ns: Namespace, uri: str) -> _Report:
     )
 
 
-def _turns(ns: Namespace, asked: Mapping[str, str]) -> str:
+def _turns(ns: Namespace, asked: Mapping[str, str], hold_back: Collection[Suspicion]) -> str:
     name, after = asked.get("id", ""), asked.get("after", "-1")
     if not after.lstrip("-").isdecimal():
         raise InputError(f"after={after!r} must be the number of a turn")
     turns = ns.session(name).turns(after=int(after), limit=_MOST_TURNS)
     if not turns:
         raise NotFoundError(f"no session {name!r} with turns behind {after}")
-    return fence_turns(name, turns)
+    return fence_turns(name, turns, hold_back)
 
 
 def _json(value: Any) -> str:

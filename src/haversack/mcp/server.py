@@ -130,7 +130,7 @@ class _Desk:
         return types.ListResourceTemplatesResult(resource_templates=TEMPLATES)
 
     async def read_resource(self, ctx: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        contents = await self._look(ctx, lambda ns: read_resource(ns, params.uri))
+        contents = await self._look(ctx, lambda ns: read_resource(ns, params.uri, self._options.held))
         return types.ReadResourceResult(contents=contents)
 
     async def list_prompts(self, _: _Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:

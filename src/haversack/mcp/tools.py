@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import UNSET
 
 from haversack.assemble import Format
+from haversack.engine.guarding import Suspicion, read_suspicions
 from haversack.engine.keys import Scope
 from haversack.engine.namespace import Namespace
 from haversack.engine.settings import Settings
@@ -34,7 +35,12 @@ class ToolOptions:
     settings: Settings = field(default_factory=Settings)
     """Model and budget of a context whose call names none."""
     hold_back: tuple[str, ...] = ()
-    """Keeps memories that look like `instructions` or `secrets` out of every context."""
+    """What looks like `instructions` or `secrets` reaches no model: contexts leave it out, lists show a blank entry."""
+
+    @property
+    def held(self) -> frozenset[Suspicion]:
+        """The same, checked."""
+        return read_suspicions(self.hold_back)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +94,10 @@ def _append(ns: Namespace, said: takes.RememberArguments) -> Answer:
     return Answer(text=f"appended turn {turn.position}\n", session=said.session, facts={"position": turn.position})
 
 
-def _recall(ns: Namespace, said: takes.RecallArguments, _: ToolOptions) -> Answer:
+def _recall(ns: Namespace, said: takes.RecallArguments, options: ToolOptions) -> Answer:
     hits = ns.recall(said.query, top_k=said.limit, **_filters(said))
     return Answer(
-        text=fence_hits(hits),
+        text=fence_hits(hits, options.held),
         facts={"hits": [{"id": hit.id, "score": hit.score, "parts": dict(hit.parts)} for hit in hits]},
         memories=tuple(hit.id for hit in hits),
     )
@@ -138,13 +144,13 @@ def _forget(ns: Namespace, said: takes.ForgetArguments, _: ToolOptions) -> Answe
     )
 
 
-def _sessions(ns: Namespace, said: takes.SessionsArguments, _: ToolOptions) -> Answer:
+def _sessions(ns: Namespace, said: takes.SessionsArguments, options: ToolOptions) -> Answer:
     if said.session is UNSET:
         return Answer(text=fence_sessions(ns.sessions()[: said.limit]))
     turns = ns.session(said.session).turns(after=said.after, limit=said.limit)
     if not turns:
         raise NotFoundError(f"no session {said.session!r} with turns behind {said.after}")
-    return Answer(text=fence_turns(said.session, turns), session=said.session)
+    return Answer(text=fence_turns(said.session, turns, options.held), session=said.session)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,6 +175,12 @@ def test_other_names_and_pages_are_refused(served: Served) -> None:
     assert served.post(_INITIALIZE, **shown, origin="http://localhost:3000").status_code == 200
 
 
+def test_what_is_no_message_and_what_is_too_large_is_refused(served: Served) -> None:
+    shown = {**_HEADERS, "authorization": f"Bearer {served.keys['writer']}"}
+    for body, status in (("{", 400), ("[]", 400), ("[" * 100_000, 400), (" " * (5 << 20), 413)):
+        assert httpx.post(served.url, content=body, headers=shown, timeout=60).status_code == status
+
+
 def test_the_audit_names_the_key(served: Served) -> None:
     async def work() -> str:
         async with served.client("writer") as client:

@@ -210,8 +210,16 @@ def test_what_looks_like_a_secret_can_be_held_back(tmp_path: Path) -> None:
     async def work() -> None:
         async with served(tmp_path / "m.db", "--hold-back", "secrets") as client:
             one = await remember(client, "the staging password is hunter2-hunter2")
-            packed = await client.call_tool("context", {"query": "staging password"})
-            assert "hunter2" not in words(packed)
+            await client.call_tool("remember", {"content": "password: hunter2-hunter2", "session": "s", "role": "user"})
+            for tool, arguments in (
+                ("context", {"query": "staging password"}),
+                ("recall", {"query": "staging password"}),
+                ("sessions", {"session": "s"}),
+            ):
+                assert "hunter2" not in words(await client.call_tool(tool, arguments))
+            shown = (await client.read_resource("haversack://session?id=s")).contents[0]
+            assert isinstance(shown, TextResourceContents)
+            assert 'held_back="looks_like_secret"/>' in shown.text
             why = words(await client.call_tool("why", {"query": "staging password", "id": one}))
             assert "looks_like_secret" in why
 

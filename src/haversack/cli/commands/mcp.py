@@ -25,7 +25,7 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
     "--hold-back",
     multiple=True,
     type=click.Choice(("instructions", "secrets")),
-    help="Keep memories that look like these out of every context.",
+    help="Show no model what looks like these: contexts leave it out, lists show a blank entry.",
 )
 @click.option("--log-level", type=click.Choice(_LEVELS, case_sensitive=False), default="WARNING", show_default=True)
 @place
