@@ -11,8 +11,8 @@ from datetime import datetime
 import numpy as np
 
 from bench.peers.system import Packed, Piece, cut
-from bench.recall.conversations import Conversation
 from haversack.embed.embedder import Embedder
+from haversack.evaluation.conversations import Conversation
 
 __all__ = ["Composite"]
 

@@ -11,7 +11,8 @@ from llama_index.core import VectorStoreIndex
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.memory import Memory, VectorMemoryBlock
-from llama_index.core.schema import BaseNode, TextNode
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.vector_stores import (
     MetadataFilter,
     MetadataFilters,
@@ -22,9 +23,9 @@ from llama_index.core.vector_stores import (
 
 from bench.peers.system import Packed, Piece, cut
 from bench.peers.vectors import ForLlamaIndex
-from bench.recall.conversations import Conversation
 from bench.recount import recount, token_ids
 from haversack.embed.embedder import Embedder
+from haversack.evaluation.conversations import Conversation
 
 __all__ = ["ChatMemory", "VectorBlock", "VectorIndex"]
 
@@ -97,11 +98,16 @@ class ChatMemory:
 
 
 class VectorBlock:
-    """`VectorMemoryBlock` alone: exchanges kept one by one, asked with the question only, as many as fit."""
+    """`VectorMemoryBlock` alone: exchanges kept one by one, asked with the question only, fitted by a postprocessor."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._store = _WithText()
-        self._block = VectorMemoryBlock(vector_store=self._store, embed_model=ForLlamaIndex(embedder))
+        self._fitting = _Fitting()
+        self._block = VectorMemoryBlock(
+            vector_store=_WithText(),
+            embed_model=ForLlamaIndex(embedder),
+            similarity_top_k=500,
+            node_postprocessors=[self._fitting],
+        )
         self._pieces: list[Piece] = []
 
     def add(self, conversation: Conversation) -> None:
@@ -114,18 +120,32 @@ class VectorBlock:
         return [self._context(ChatMessage(role="user", content=question), budget) for budget in budgets]
 
     def _context(self, question: ChatMessage, budget: int) -> Packed:
-        """Asks for as many as fit on average, and for fewer until they do fit."""
-        wanted = int(budget / self._store.mean_tokens()) + 2
-        text = ""
-        for top_k in range(wanted, 0, -1):
-            self._block.similarity_top_k = top_k
-            text = asyncio.run(self._block.aget([question]))
-            if recount(text) <= budget:
-                return _claiming(text, self._pieces)
-        return Packed(text="", claims=())
+        self._fitting.budget = budget
+        return _claiming(asyncio.run(self._block.aget([question])), self._pieces)
 
     def close(self) -> None:
         self._pieces = []
+
+
+class _Fitting(BaseNodePostprocessor):
+    """Keeps the best nodes that fit, each counted with the blank line behind it."""
+
+    budget: int = 0
+
+    def _postprocess_nodes(
+        self,
+        nodes: list[NodeWithScore],
+        query_bundle: QueryBundle | None = None,  # noqa: ARG002 - its signature
+    ) -> list[NodeWithScore]:
+        kept, left = [], self.budget
+        for node in nodes:
+            price = recount(node.get_content() + "\n\n")
+            if price <= left:
+                kept.append(node)
+                left -= price
+            if left < 10:
+                break
+        return kept
 
 
 def _messages(pieces: Sequence[Piece]) -> list[ChatMessage]:
@@ -146,9 +166,6 @@ class _WithText(SimpleVectorStore):
     def add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
         self._nodes |= {node.node_id: node for node in nodes}
         return super().add(nodes, **kwargs)
-
-    def mean_tokens(self) -> float:
-        return sum(len(token_ids(node.get_content())) for node in self._nodes.values()) / max(1, len(self._nodes))
 
     def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
         found = super().query(query, **kwargs)

@@ -7,8 +7,8 @@ from datetime import datetime
 
 import haversack
 from bench.peers.system import Packed, Piece
-from bench.recall.conversations import Conversation
 from haversack.embed.embedder import Embedder
+from haversack.evaluation.conversations import Conversation
 
 __all__ = ["Ours"]
 

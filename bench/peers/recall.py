@@ -13,9 +13,9 @@ from bench.options import Options
 from bench.peers.evidence import carried
 from bench.peers.ours import Ours
 from bench.peers.system import System
-from bench.recall.conversations import Conversation, load_beam, load_locomo
 from bench.recount import recount
 from bench.table import Table
+from haversack.evaluation.conversations import Conversation, load_beam, load_locomo
 
 __all__ = ["ours_alone", "run"]
 

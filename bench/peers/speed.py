@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
-from pathlib import Path
 
 import haversack
 from bench.options import Options
@@ -28,6 +28,8 @@ __all__ = ["run"]
 _SIZES = (1_000, 10_000, 100_000)
 _TOP = 10
 _SLOW_SECONDS = 0.2
+_LARGEST = {"mem0 without LLM *": 10_000}
+"""Some take a quarter of an hour to load more."""
 
 
 def run(options: Options) -> Iterator[Table]:  # noqa: ARG001 - every runner takes the options
@@ -36,7 +38,8 @@ def run(options: Options) -> Iterator[Table]:  # noqa: ARG001 - every runner tak
     for label, pieces in _worlds():
         for name, seconds, ms in _measure(pieces):
             columns.setdefault(name, {})[label] = ms
-            loading[name] = len(pieces) / seconds
+            loading[name] = max(loading.get(name, 0.0), len(pieces) / seconds)
+            print(f"{name}, {label}: {ms:.2f} ms, loaded in {seconds:.1f} s", file=sys.stderr)
     labels = [label for label, _ in _labels()]
     rows = [(name, *(found.get(label) for label in labels), round(loading[name])) for name, found in columns.items()]
     yield Table(
@@ -44,7 +47,7 @@ def run(options: Options) -> Iterator[Table]:  # noqa: ARG001 - every runner tak
         title="Top 10 by the same static vectors, median ms of one question in a warm store",
         columns=("system", *labels, "loaded a second"),
         rows=tuple(rows),
-        notes=("loaded: texts embedded and kept, in one call, at the last size", "keeps its data on disk: *"),
+        notes=("loaded: texts embedded and kept, in one call, at the best size", "keeps its data on disk: *"),
     )
 
 
@@ -84,6 +87,8 @@ def _peers() -> dict[str, Callable[[], Retriever]]:
 def _measure(pieces: Sequence[Piece]) -> Iterator[tuple[str, float, float]]:
     yield from _ours(pieces)
     for name, make in _peers().items():
+        if len(pieces) > _LARGEST.get(name, len(pieces)):
+            continue
         retriever = make()
         start = time.perf_counter()
         retriever.load(pieces)
@@ -94,7 +99,7 @@ def _measure(pieces: Sequence[Piece]) -> Iterator[tuple[str, float, float]]:
 
 
 def _ours(pieces: Sequence[Piece]) -> Iterator[tuple[str, float, float]]:
-    with tempfile.TemporaryDirectory() as folder, haversack.open(str(Path(folder) / "memory.db")) as sack:
+    with tempfile.TemporaryDirectory() as folder, haversack.open(f"{folder}/memory.db", embedder="default") as sack:
         start = time.perf_counter()
         by_tenant: dict[str, list[dict[str, object]]] = {}
         for piece in pieces:

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import toktok
 
-from bench.recall.conversations import Conversation
 from bench.recount import ENCODING, recount
+from haversack.evaluation.conversations import Conversation
 from haversack.recall.chunks import chunk
 
 __all__ = ["TENANT", "Packed", "Piece", "Retriever", "Searching", "System", "cut", "fill"]
