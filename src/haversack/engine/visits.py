@@ -1,7 +1,7 @@
 """Sessions that a client opens and closes: when, for whom, and what was said of them at the end.
 
-Their memories carry the session's name; this keeps only the frame. The frames span namespaces because a client may ask
-for one by its id alone.
+Their memories carry the session's name; this keeps only the frame, in the namespace, so that an erasure reaches it.
+What spans namespaces is which one an id belongs to, because a client may ask for a session by its id alone.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Visit:
     last_at: datetime
     ended_at: datetime | None = None
     summary: str | None = None
+    """Id of the memory that says what was said."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -48,22 +49,24 @@ class Visits:
     def start(self, namespace: str, metadata: Mapping[str, Any] | None = None) -> Visit:
         """Open a session."""
         now = self._core.clock()
-        return self._put(
-            Visit(
-                id=next(self._core.new_ids(now)),
-                namespace=label(namespace, "namespace"),
-                started_at=now,
-                last_at=now,
-                metadata=dict(read_metadata(metadata)),
-            )
+        visit = Visit(
+            id=next(self._core.new_ids(now)),
+            namespace=label(namespace, "namespace"),
+            started_at=now,
+            last_at=now,
+            metadata=dict(read_metadata(metadata)),
         )
+        place = Written(collection=_COLLECTION, key=visit.id, value=msgspec.json.encode(visit.namespace))
+        self._core.store.apply(SYSTEM, Batch(records=(place,)))
+        return self._put(visit)
 
     def get(self, visit_id: str) -> Visit:
         """One session; raises NotFoundError."""
-        record = self._core.store.record(SYSTEM, _COLLECTION, visit_id) if visit_id else None
-        if record is None:
+        place = self._core.store.record(SYSTEM, _COLLECTION, visit_id) if visit_id else None
+        found = None if place is None else self._find(msgspec.json.decode(place.value, type=str), visit_id)
+        if found is None:
             raise NotFoundError(f"no session {visit_id!r}")
-        return msgspec.json.decode(record.value, type=Visit)
+        return found
 
     def touch(self, visit_id: str) -> Visit:
         """Note that it goes on; one that has ended stays ended."""
@@ -71,23 +74,27 @@ class Visits:
         return visit if visit.ended_at else self._put(replace(visit, last_at=self._core.clock()))
 
     def end(self, visit_id: str, summary: str | None = None) -> Visit:
-        """Close it; a second time changes nothing."""
+        """Close it, with the id of the memory that sums it up; a second time changes nothing."""
         visit = self.get(visit_id)
         if visit.ended_at is not None:
             return visit
         now = self._core.clock()
         return self._put(replace(visit, ended_at=now, last_at=now, summary=summary))
 
-    def all(self) -> list[Visit]:
-        """Every session, the newest first."""
+    def of(self, namespace: str) -> list[Visit]:
+        """A namespace's sessions, the newest first."""
         found: list[Visit] = []
         after = ""
-        while page := self._core.store.records(SYSTEM, _COLLECTION, after=after, limit=_PAGE):
+        while page := self._core.store.records(namespace, _COLLECTION, after=after, limit=_PAGE):
             found += [msgspec.json.decode(record.value, type=Visit) for record in page]
             after = page[-1].key
         return found[::-1]
 
+    def _find(self, namespace: str, visit_id: str) -> Visit | None:
+        record = self._core.store.record(namespace, _COLLECTION, visit_id)
+        return None if record is None else msgspec.json.decode(record.value, type=Visit)
+
     def _put(self, visit: Visit) -> Visit:
         record = Written(collection=_COLLECTION, key=visit.id, value=msgspec.json.encode(visit))
-        self._core.store.apply(SYSTEM, Batch(records=(record,)))
+        self._core.store.apply(visit.namespace, Batch(records=(record,)))
         return visit

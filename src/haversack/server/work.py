@@ -38,5 +38,5 @@ def _counts(done: Imported) -> dict[str, Any]:
         "known": done.known,
         "forgotten": done.forgotten,
         "bad": done.bad,
-        "problems": [str(problem) for problem in done.problems[:100]],
+        "problems": [f"{problem.place}: {problem.message}" for problem in done.problems[:100]],
     }

@@ -78,12 +78,13 @@ def start_session(caller: WriteCaller, body: StartBody) -> Response:
 def end_session(caller: WriteCaller, session_id: SessionId, body: EndBody) -> Response:
     """Close a session; its summary is remembered."""
     here, visit = _visit(caller, session_id, Scope.WRITE)
-    is_new = visit.ended_at is None
-    visit = caller.sack.visits.end(session_id, body.summary)
-    if is_new and body.summary and body.summary.strip():
-        here.ns.remember(body.summary, kind=Kind.SUMMARY, source=Source(session=session_id))
+    if visit.ended_at is None:
+        summary = body.summary if body.summary and body.summary.strip() else None
+        kept = here.ns.remember(summary, kind=Kind.SUMMARY, source=Source(session=session_id)) if summary else None
+        visit = caller.sack.visits.end(session_id, kept.id if kept else None)
     here.note("end session", session=session_id)
-    return answer({"session": visit_record(visit), **visit_record(visit), "warnings": list(warnings_of(body))})
+    record = visit_record(visit, summary=_summary(here, visit))
+    return answer({"session": record, **record, "warnings": list(warnings_of(body))})
 
 
 @router.post("/sessions/{session_id:label}/touch", response_model=Answer, responses=problems(409))
@@ -104,7 +105,8 @@ def touch_session(caller: WriteCaller, session_id: SessionId) -> Response:
 def get_session(caller: ReadCaller, session_id: SessionId) -> Response:
     """One session."""
     here, visit = _visit(caller, session_id, Scope.READ)
-    return answer(visit_record(visit, len(here.ns.everything(session=session_id))))
+    found = here.ns.everything(session=session_id)
+    return answer(visit_record(visit, len(found), summary=_summary(here, visit)))
 
 
 @router.get("/sessions", response_model=list[Answer], responses=PROBLEMS)
@@ -368,13 +370,21 @@ def _visit(caller: Caller, session_id: str, scope: Scope) -> tuple[In, Visit]:
 
 
 def _visits(caller: Caller, namespace: str | None, *, active_only: bool) -> list[Visit]:
-    return [
-        visit
-        for visit in caller.sack.visits.all()
-        if caller.key.reaches(visit.namespace)
-        and namespace in (None, visit.namespace)
-        and not (active_only and visit.ended_at)
-    ]
+    """Sessions of one namespace, or of all that the key reaches, the newest first."""
+    names = [namespace] if namespace is not None else caller.sack.namespaces()
+    found = [visit for name in names if caller.key.reaches(name) for visit in caller.sack.visits.of(name)]
+    found.sort(key=lambda visit: visit.id, reverse=True)
+    return [visit for visit in found if not (active_only and visit.ended_at)]
+
+
+def _summary(here: In, visit: Visit) -> str | None:
+    """What was said of the session at its end, unless it was forgotten since."""
+    if visit.summary is None:
+        return None
+    try:
+        return here.ns.get(visit.summary).content
+    except NotFoundError:
+        return None
 
 
 def _shown(memory: Memory, agent_id: str, most: int | None) -> Answer:

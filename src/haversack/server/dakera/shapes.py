@@ -228,7 +228,7 @@ def memory_record(memory: Memory, agent_id: str) -> Answer:
     }
 
 
-def visit_record(visit: Visit, memories: int | None = None) -> Answer:
+def visit_record(visit: Visit, memories: int | None = None, *, summary: str | None = None) -> Answer:
     """The session in their shape."""
     return {
         "id": visit.id,
@@ -237,7 +237,7 @@ def visit_record(visit: Visit, memories: int | None = None) -> Answer:
         "started_at": _seconds(visit.started_at),
         "ended_at": _seconds(visit.ended_at),
         "last_activity_at": _seconds(visit.last_at),
-        "summary": visit.summary,
+        "summary": summary,
         "metadata": dict(visit.metadata),
         **({} if memories is None else {"memory_count": memories}),
     }
