@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Generator, Iterator
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Generator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +18,17 @@ from typing import Any, TypeVar
 import anyio
 import httpx
 import httpx2
+import numpy as np
 import pytest
+import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 import haversack
+from haversack.embed.embedder import Vectors
 from haversack.engine.keys import Scope
+from haversack.mcp.http import HttpOptions, create_app
 
 _Result = TypeVar("_Result")
 _PROGRAM = str(Path(sys.executable).with_name("haversack"))
@@ -214,6 +220,66 @@ def test_fifty_calls_at_once_and_a_restart(tmp_path: Path) -> None:
     assert len(made) == 100
     assert sorted(made[:50]) == sorted(made[50:])
     assert len(set(made)) == 50
+
+
+class _Gated:
+    """An embedder that holds a slow text up until it may go on."""
+
+    model = "gated"
+    dimension = 8
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if any("slow" in text for text in texts):
+            assert self.go.wait(60)
+        return np.eye(8, dtype=np.float32)[[0] * len(texts)]
+
+    def embed_query(self, text: str) -> Vectors:
+        return np.eye(8, dtype=np.float32)[0]
+
+
+@contextmanager
+def serving_here(embedder: _Gated) -> Generator[str]:
+    """The address of a server in a thread of this process."""
+    with haversack.open(":memory:", embedder=embedder) as sack:
+        app = create_app(sack, namespace="n", http=HttpOptions(open=True))
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=5))
+        listening = socket.create_server(("127.0.0.1", 0))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+        finally:
+            embedder.go.set()
+            server.should_exit = True
+            thread.join(60)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_slow_call_reports_progress_and_can_be_cancelled(mode: Any) -> None:
+    gated = _Gated()
+    reports: list[tuple[float, str | None]] = []
+
+    async def work(url: str) -> None:
+        async with Client(url, mode=mode) as client:
+            with anyio.CancelScope() as scope:
+
+                async def watch(progress: float, total: float | None, message: str | None) -> None:
+                    assert total is None
+                    reports.append((progress, message))
+                    scope.cancel()
+
+                await client.call_tool("remember", {"content": "a slow one"}, progress_callback=watch)
+            assert scope.cancelled_caught
+            assert not (await client.call_tool("recall", {"query": "anything else"})).is_error
+            gated.go.set()
+            assert not (await client.call_tool("remember", {"content": "the next"})).is_error
+
+    with serving_here(gated) as url:
+        run(work(url))
+    assert reports == [(1.0, "remember: at work for 1 s")]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104 - refused, not bound

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import Awaitable
 from pathlib import Path
@@ -224,3 +225,19 @@ def test_what_looks_like_a_secret_can_be_held_back(tmp_path: Path) -> None:
             assert "looks_like_secret" in why
 
     run(work())
+
+
+def test_a_missing_extra_is_named() -> None:
+    program = "import sys; sys.modules['mcp'] = None; from haversack.cli import main; main(['mcp'])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (6, "haversack: serving MCP needs: pip install 'haversack[mcp]'\n")
+
+
+def test_options_of_http_are_refused_without_it(tmp_path: Path) -> None:
+    program = [str(Path(sys.executable).with_name("haversack")), "mcp", "--open", "--store", str(tmp_path / "m.db")]
+    done = subprocess.run(program, capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "add --http" in done.stderr
+    assert not list(tmp_path.iterdir())
