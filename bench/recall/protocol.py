@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import toktok
-from bench.recall.conversations import Conversation, Query
 from numpy.typing import NDArray
 
 from haversack.embed.codec import Quantised, quantise
-from haversack.embed.embedder import Embedder, Vectors
+from haversack.embed.embedder import Embedder, Vectors, WordVectors
+from haversack.evaluation.conversations import Conversation, Query
 from haversack.model.memory import Kind, Memory, Source
 from haversack.recall.chunks import chunk
 from haversack.recall.index import Index, indexed_text
@@ -45,7 +45,7 @@ def count(texts: Sequence[str]) -> list[int]:
     return toktok.batch_count(list(texts), _ENCODING, 1)
 
 
-def build(conversation: Conversation, embedder: Embedder | None = None) -> World:
+def build(conversation: Conversation, embedder: Embedder | None = None, words: WordVectors | None = None) -> World:
     memories, turn_of = list[Memory](), list[str]()
     for turn in conversation.turns:
         pieces = chunk(turn.text, count)
@@ -65,7 +65,7 @@ def build(conversation: Conversation, embedder: Embedder | None = None) -> World
             )
             turn_of.append(turn.id)
     vectors = None if embedder is None else embedder.embed([indexed_text(memory) for memory in memories])
-    index = Index(0 if embedder is None else embedder.dimension)
+    index = Index(0 if embedder is None else embedder.dimension, words)
     index.put(memories, {} if vectors is None else _by_id(memories, vectors))
     headers = {memory.source.session: f"## {memory.event_time:%A, %d %B %Y, %H:%M}\n" for memory in reversed(memories)}
     return World(

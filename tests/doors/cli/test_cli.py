@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import haversack
@@ -225,3 +226,20 @@ def test_tools_come_from_a_file_and_are_chosen_on_request(run: Run, tmp_path: Pa
     assert "mow_lawn" in answer.out
     tools.write_text("{}")
     assert run("prompt", "s", "brew tea", "--window", "900", "--tools", str(tools)).code == 2
+
+
+def test_bench_measures_a_file_of_ones_own(run: Run, tmp_path: Path) -> None:
+    line = {
+        "turns": [{"id": "1", "speaker": "Mira", "text": "The boat is called Petrel.", "at": "2026-01-01"}],
+        "questions": [{"text": "What is the boat called?", "gold": ["1"]}],
+    }
+    (tmp_path / "mine.jsonl").write_bytes(msgspec.json.encode(line))
+    args = ("bench", "mine.jsonl", "--embedder", "none", "--budget", "100")
+    (scores,) = run(*args, "--out", "scores.json", "--chart", "recall.svg", "--json").data
+    assert scores["by_budget"][0]["recall"] == 1
+    assert (tmp_path / "recall.svg").read_text().startswith("<svg")
+    beside = run(*args, "--beside", "scores.json")
+    assert beside.out.count("haversack none") == 3
+    assert run("bench", "nope.json").code == 3
+    (tmp_path / "bad.json").write_text("{}")
+    assert run("bench", "bad.json").code == 2

@@ -1,16 +1,26 @@
-"""The public conversations of the measurement, read from files that the user names: turns and questions with gold."""
+"""Conversations with questions whose evidence is known, read from files that the user names.
+
+Three shapes are read: LoCoMo (one JSON list), BEAM (one JSON list, gzipped or not), and JSON lines of one's own:
+`{"name": …, "turns": [{"id": …, "session": …, "speaker": …, "text": …, "at": …}], "questions": [{"text": …, "gold":
+[turn ids], "category": …}]}`, one conversation to a line.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
 import re
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-__all__ = ["Conversation", "Query", "Said", "load_beam", "load_locomo"]
+from haversack.errors import InputError, NotFoundError
+from haversack.model.times import read_time
+
+__all__ = ["Conversation", "Query", "Said", "load", "load_beam", "load_locomo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +53,55 @@ class Conversation:
 
 
 _ID = re.compile(r"D:?(\d+):(\d+)")
+_ADVERSARIAL = 5
+"""LoCoMo's category of questions that the conversation does not answer."""
 _MARKER = re.compile(r"\s*->->\s*[\d,\s]*$")
+
+
+def load(path: Path) -> list[Conversation]:
+    """The conversations of a file in whichever shape it has; raises InputError for what is none of the three."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise NotFoundError(f"there is no file at {path}") from None
+    try:
+        text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8")
+        items = (
+            json.loads(text) if text.lstrip().startswith("[") else [json.loads(row) for row in text.splitlines() if row]
+        )
+        return [_one(item) for item in items]
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is no LoCoMo, BEAM or own file of conversations with gold: {error!r}") from None
+
+
+def _one(item: Mapping[str, Any]) -> Conversation:
+    if "qa" in item:
+        return _locomo(item)
+    return _beam(item) if "probing_questions" in item else _own(item)
+
+
+def _own(item: Mapping[str, Any]) -> Conversation:
+    turns = tuple(
+        Said(
+            id=str(turn["id"]),
+            session=str(turn.get("session", "session")),
+            speaker=str(turn.get("speaker", "user")),
+            text=turn["text"],
+            at=read_time(turn["at"], "at"),
+        )
+        for turn in item["turns"]
+    )
+    queries = (
+        Query(
+            text=question["text"],
+            gold=frozenset(map(str, question["gold"])) & {turn.id for turn in turns},
+            category=str(question.get("category", "all")),
+        )
+        for question in item["questions"]
+    )
+    return Conversation(
+        name=str(item.get("name", "conversation")), turns=turns, queries=tuple(query for query in queries if query.gold)
+    )
 
 
 def load_locomo(path: Path) -> list[Conversation]:
@@ -56,7 +114,7 @@ def load_beam(path: Path) -> list[Conversation]:
     return [_beam(item) for item in json.loads(gzip.decompress(path.read_bytes()))]
 
 
-def _locomo(item: dict[str, Any]) -> Conversation:
+def _locomo(item: Mapping[str, Any]) -> Conversation:
     talk, turns = item["conversation"], list[Said]()
     for number in range(1, 100):
         session = talk.get(f"session_{number}")
@@ -76,16 +134,16 @@ def _locomo(item: dict[str, Any]) -> Conversation:
                 )
             )
     known = {turn.id for turn in turns}
-    queries = []
+    queries: list[Query] = []
     for question in item["qa"]:
         named = {f"D{int(a)}:{int(b)}" for text in question["evidence"] for a, b in _ID.findall(text)}
         gold = frozenset(named & known)
-        if question["category"] != 5 and gold:
+        if question["category"] != _ADVERSARIAL and gold:
             queries.append(Query(text=question["question"], gold=gold, category=str(question["category"])))
     return Conversation(name=item["sample_id"], turns=tuple(turns), queries=tuple(queries))
 
 
-def _beam(item: dict[str, Any]) -> Conversation:
+def _beam(item: Mapping[str, Any]) -> Conversation:
     turns, at = list[Said](), datetime(2024, 1, 1, tzinfo=UTC)
     for batch in item["chat"]:
         for group in batch["turns"]:
@@ -105,7 +163,7 @@ def _beam(item: dict[str, Any]) -> Conversation:
                     )
                 )
     known = {turn.id for turn in turns}
-    queries = []
+    queries: list[Query] = []
     for category, questions in item["probing_questions"].items():
         for question in questions if category != "abstention" else ():
             gold = frozenset(map(str, _flat(question.get("source_chat_ids")))) & known
@@ -115,8 +173,7 @@ def _beam(item: dict[str, Any]) -> Conversation:
 
 
 def _flat(value: object) -> list[int]:
-    if isinstance(value, dict):
-        return [leaf for inner in value.values() for leaf in _flat(inner)]
-    if isinstance(value, list):
-        return [leaf for inner in value for leaf in _flat(inner)]
-    return [value] if isinstance(value, int) else []
+    if isinstance(value, int):
+        return [value]
+    inner = cast("Mapping[str, object]", value).values() if isinstance(value, Mapping) else value
+    return [leaf for each in cast("list[object]", inner) for leaf in _flat(each)] if isinstance(inner, Iterable) else []
