@@ -12,6 +12,7 @@ __all__ = ["draw"]
 
 _WIDTH, _HEIGHT = 720, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 190, 40, 50
+_LINE = 15
 _COLOURS = ("#0b6e4f", "#c44900", "#3d5a98", "#8a4f9e", "#7a6a00", "#b3315f", "#4a4a4a", "#008a9a")
 
 
@@ -19,7 +20,8 @@ def draw(systems: Sequence[Scores], title: str) -> str:
     """The chart; budgets stand on a logarithmic scale, recall from 0 to 100 %."""
     budgets = sorted({score.budget for system in systems for score in system.by_budget})
     parts = [_frame(title), *_recall_lines(), *(_budget_mark(budget, budgets) for budget in budgets)]
-    parts += [_curve(system, place, budgets) for place, system in enumerate(systems)]
+    heights = _label_heights([system.by_budget[-1].recall if system.by_budget else 0.0 for system in systems])
+    parts += [_curve(system, place, budgets, heights[place]) for place, system in enumerate(systems)]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -56,13 +58,21 @@ def _budget_mark(budget: int, budgets: Sequence[int]) -> str:
     return f'<text x="{place:.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle" fill="#555">{budget:,}</text>'
 
 
-def _curve(system: Scores, place: int, budgets: Sequence[int]) -> str:
+def _label_heights(recalls: Sequence[float]) -> list[float]:
+    """Where each name stands: at its line's end, or as far below the name above it as names need."""
+    heights = [0.0] * len(recalls)
+    lowest = float("-inf")
+    for place in sorted(range(len(recalls)), key=lambda each: -recalls[each]):
+        lowest = heights[place] = max(_y(recalls[place]) + 4, lowest + _LINE)
+    return heights
+
+
+def _curve(system: Scores, place: int, budgets: Sequence[int], height: float) -> str:
     colour = _COLOURS[place % len(_COLOURS)]
     points = [(_x(score.budget, budgets), _y(score.recall)) for score in system.by_budget]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in points)
-    last = points[-1][1] if points else _TOP
     return (
         f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>{dots}'
-        f'<text x="{_WIDTH - _RIGHT + 10}" y="{last + 4 + 0:.1f}" fill="{colour}">{escape(system.name)}</text>'
+        f'<text x="{_WIDTH - _RIGHT + 10}" y="{height:.1f}" fill="{colour}">{escape(system.name)}</text>'
     )
