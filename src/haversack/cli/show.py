@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import PurePath
 
 import click
 import msgspec
@@ -99,4 +100,6 @@ def _is_number(cell: str) -> bool:
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if isinstance(value, PurePath):
+        return str(value)
     raise TypeError(f"no JSON for {type(value).__name__}")

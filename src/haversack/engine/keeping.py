@@ -13,10 +13,11 @@ from haversack.engine.aging import desk_of
 from haversack.engine.core import Core
 from haversack.engine.forgetting import Forgotten
 from haversack.engine.jobs import JobBoard, JobState
+from haversack.engine.trims import trimmed
 from haversack.errors import RefusedError
 from haversack.maintenance import archive, restore
 from haversack.maintenance.archive import Rewritten, Schedule
-from haversack.maintenance.health import Health, advise, look_at
+from haversack.maintenance.health import Health, NamespaceHealth, advise, look_at
 from haversack.maintenance.move import Moved, copy_namespace, spaces_of
 from haversack.maintenance.reset import ResetDone, reset
 from haversack.maintenance.run import running
@@ -24,7 +25,7 @@ from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
 from haversack.store.port import SYSTEM, Erasure, Store
 from haversack.store.site import Site
 
-__all__ = ["SnapshotPlan", "StoreMaintenance"]
+__all__ = ["SnapshotPlan", "StoreMaintenance", "health_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +127,7 @@ class StoreMaintenance:
 
     def copy_to(
         self,
-        target: Store,
+        target: StoreMaintenance,
         namespaces: Iterable[str] | None = None,
         *,
         execute: bool = False,
@@ -136,18 +137,16 @@ class StoreMaintenance:
 
         Resumable: the same call again goes on where it was interrupted.
         """
-        source = self._core.store
+        source, into = self._core.store, target._core.store
         names = spaces_of(source) if namespaces is None else list(namespaces)
         if not execute:
             return [_counted(source, name) for name in names]
         origin = "a store in memory" if self._core.site is None else str(self._core.site.path.absolute())
         with running(desk_of(self._core, SYSTEM), "copy") as journal:
-            moved = [
-                copy_namespace(source, target, name, origin=origin, watch=watch) for name in names if name != SYSTEM
-            ]
+            moved = [copy_namespace(source, into, name, origin=origin, watch=watch) for name in names if name != SYSTEM]
             journal.count(namespaces=len(moved))
         if SYSTEM in names:
-            moved.append(copy_namespace(source, target, SYSTEM, origin=origin, watch=watch))
+            moved.append(copy_namespace(source, into, SYSTEM, origin=origin, watch=watch))
         return moved
 
     def reset(
@@ -187,7 +186,7 @@ class StoreMaintenance:
             at=now,
             schema=None if site is None else site.schema(site.path),
             size=None if site is None else site.size(),
-            namespaces=tuple(look_at(core.store, name, now) for name in core.store.namespaces()),
+            namespaces=tuple(health_of(core, name) for name in core.store.namespaces()),
             last_snapshot=max((each.manifest.taken_at for each in snapshots), default=None),
             snapshots=len(snapshots),
             replaced_store=_replaced(site),
@@ -223,6 +222,12 @@ class StoreMaintenance:
         if to is None or place.is_dir():
             return place / archive.name_for(site, occasion.at, occasion.id)
         return place
+
+
+def health_of(core: Core, namespace: str) -> NamespaceHealth:
+    """One namespace, with what its contexts keep leaving out."""
+    left_out = len(trimmed(core.trims, core.store, namespace))
+    return replace(look_at(core.store, namespace, core.clock()), trimmed=left_out)
 
 
 def _counted(store: Store, name: str) -> Moved:

@@ -9,7 +9,7 @@ from haversack.engine import access, aging
 from haversack.engine.aging import desk_of
 from haversack.engine.core import Core
 from haversack.engine.jobs import JobBoard
-from haversack.engine.keeping import StoreMaintenance
+from haversack.engine.keeping import StoreMaintenance, health_of
 from haversack.engine.reorganizing import reorganize_namespace
 from haversack.errors import RefusedError
 from haversack.lifecycle.policy import Policy
@@ -18,7 +18,7 @@ from haversack.maintenance import recover as recovering
 from haversack.maintenance import run as running
 from haversack.maintenance import sharing
 from haversack.maintenance.ageing import Lifecycle
-from haversack.maintenance.health import NamespaceHealth, look_at
+from haversack.maintenance.health import NamespaceHealth
 from haversack.maintenance.recover import Recovery
 from haversack.maintenance.reorganize import Reorganized
 from haversack.maintenance.reset import ResetDone
@@ -62,7 +62,7 @@ class NamespaceMaintenance:
 
     def health(self) -> NamespaceHealth:
         """Growth, duplicates, what faded, what is unfinished. Reads every memory once."""
-        return look_at(self._core.store, self._namespace, self._core.clock())
+        return health_of(self._core, self._namespace)
 
     def flush(self) -> int:
         """Count noted uses into the memories; returns how many."""

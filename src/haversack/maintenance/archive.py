@@ -29,6 +29,7 @@ __all__ = [
     "known",
     "name_for",
     "note",
+    "note_exchange",
     "retained",
     "schedule_of",
     "set_schedule",
@@ -36,6 +37,7 @@ __all__ = [
 
 _COLLECTION = "snapshot"
 _SCHEDULE = "schedule"
+_EXCHANGED = "exchanged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,14 +171,20 @@ def holding(snapshots: Iterable[Snapshot], namespace: str, ids: Sequence[str]) -
     ]
 
 
+def note_exchange(store: Store, at: datetime) -> None:
+    """Have the store remember that it was put in another one's place; older snapshots may know more than it does."""
+    record = Written(collection=_EXCHANGED, key="last", value=msgspec.json.encode(at))
+    store.apply(SYSTEM, Batch(records=(record,)))
+
+
 def behind(store: Store, snapshots: Sequence[Snapshot]) -> tuple[Fault, ...]:
     """Namespaces that count lower than a snapshot of them: something took acknowledged writes away from the store."""
+    record = store.record(SYSTEM, _EXCHANGED, "last")
+    since = None if record is None else msgspec.json.decode(record.value, type=datetime)
+    compared = [each.manifest for each in snapshots if since is None or each.manifest.taken_at > since]
     found: list[Fault] = []
     for name in store.namespaces():
-        newest = max(
-            (each.manifest.namespaces[name].sequence for each in snapshots if name in each.manifest.namespaces),
-            default=0,
-        )
+        newest = max((each.namespaces[name].sequence for each in compared if name in each.namespaces), default=0)
         if newest > (here := store.sequence(name)):
             what = f"namespace {name!r} is at change {here}, a snapshot of it is at {newest}: writes are missing"
             helps = "was the store's -wal file deleted, or an older store put in its place? Restore the last snapshot"

@@ -17,8 +17,6 @@ from haversack.store.site import Fault
 __all__ = ["Advice", "Health", "NamespaceHealth", "look_at"]
 
 _GROWING = timedelta(days=7)
-_TRIMMED = 0.8
-"""Importance from which a memory that is never used deserves a mention."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +41,6 @@ class NamespaceHealth:
     decayed: int
     deleted: int
     superseded: int
-    never_used: int
-    """Live memories of high importance, older than a week, that no context has ever carried."""
     tombstones: int
     waiting_uses: int
     """Journal records of uses that are not counted yet."""
@@ -52,6 +48,8 @@ class NamespaceHealth:
     """Runs whose process is gone."""
     failed: tuple[str, ...] = ()
     """Runs that failed in the last week."""
+    trimmed: int = 0
+    """Important memories that contexts leave out for want of room more often than they carry them."""
 
     @property
     def decayed_share(self) -> float:
@@ -96,7 +94,6 @@ def look_at(store: Store, namespace: str, now: datetime) -> NamespaceHealth:
         decayed=tally.counts["decayed"],
         deleted=tally.counts["deleted"],
         superseded=tally.counts["superseded"],
-        never_used=tally.counts["never_used"],
         tombstones=store.census(namespace).tombstones,
         waiting_uses=len(store.records(namespace, "access")),
         unfinished=tuple(run.id for run in done if run.state is RunState.RUNNING and owner_is_gone(run.owner)),
@@ -136,9 +133,11 @@ def _about(each: NamespaceHealth) -> list[Advice]:
     if each.decayed_share > 0.5:  # noqa: PLR2004 - half
         what = f"{each.decayed_share:.0%} of namespace {name!r} has faded"
         found.append(Advice(code="faded", what=what, helps="slow the decay in its policy, or let it go"))
-    if each.never_used:
-        what = f"{each.never_used} important memories in namespace {name!r} were never part of a context"
-        found.append(Advice(code="never-used", what=what, helps="raise the budget, or ask `haversack why`"))
+    if each.trimmed:
+        what = f"{each.trimmed} important memories in namespace {name!r} keep being trimmed from contexts"
+        found.append(
+            Advice(code="trimmed", what=what, helps=f"see `haversack trimmed -n {name}`, and raise the budget")
+        )
     return found
 
 
@@ -166,4 +165,3 @@ class _Tally:
         self.counts["new"] += not old
         if memory.kind is not Kind.PASSAGE:
             self.marks[hash(fingerprint(memory.kind, memory.content))] += 1
-            self.counts["never_used"] += old and memory.importance >= _TRIMMED and memory.access_count == 0

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
 from haversack.errors import NotFoundError, RefusedError, StoreError
+from haversack.maintenance.archive import note_exchange
 from haversack.maintenance.move import Moved, copy_namespace
 from haversack.maintenance.snapshot import Contents, Manifest, contents_of, read_manifest, unpacked
 from haversack.store.port import Store
@@ -80,12 +82,13 @@ def restore_beside(site: Site, snapshot: Path, target: Path) -> Restored:
     return _done(planned, manifest)
 
 
-def restore_over(site: Site, snapshot: Path) -> Restored:
+def restore_over(site: Site, snapshot: Path, now: datetime) -> Restored:
     """The snapshot in the place of the present store, in one step; what was there is kept until confirmed."""
     planned = plan(site, snapshot)
     _check_kept(site)
     with unpacked(site, snapshot, site.path.absolute().parent) as (store, manifest):
         site.exchange(store, kept_copy(site))
+    _note(site, now)
     return _done(planned, manifest)
 
 
@@ -111,14 +114,21 @@ def confirm(site: Site) -> Path:
     return kept
 
 
-def roll_back(site: Site) -> Path:
+def roll_back(site: Site, now: datetime) -> Path:
     """Put the kept store back in its place; what the restore had put there is kept beside it instead."""
     kept = kept_copy(site)
     if not kept.exists():
         raise NotFoundError(f"no replaced store is kept beside {site.path}")
     aside = site.path.with_name(f"{site.path.name}.restored")
     site.exchange(kept, aside)
+    _note(site, now)
     return aside
+
+
+def _note(site: Site, now: datetime) -> None:
+    """The store that stands there now may be older than the snapshots beside it; that is no fault from here on."""
+    with closing(site.open(site.path)) as store:
+        note_exchange(store, now)
 
 
 def _check_target(site: Site, target: Path) -> None:

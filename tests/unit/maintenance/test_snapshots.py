@@ -95,21 +95,21 @@ def test_restoring_over_swaps_and_keeps_the_old_store_until_confirmed(store: Sql
     store.apply("b", Batch(memories=(sample_memory(8, "later"),)))
     before = contents_of(site, site.path)
     with pytest.raises(BusyError, match="close it first"):
-        restore.restore_over(site, snapshot.path)
+        restore.restore_over(site, snapshot.path, NOW)
     assert contents_of(site, site.path) == before
     assert "memory.db.previous" not in left_in(site)
     store.close()
-    done = restore.restore_over(site, snapshot.path)
+    done = restore.restore_over(site, snapshot.path, NOW)
     assert done.replaced == before
     assert contents_of(site, site.path) == snapshot.manifest.namespaces
     assert contents_of(site, site.path.with_name("memory.db.previous")) == before
     with pytest.raises(RefusedError, match="confirm"):
-        restore.restore_over(site, snapshot.path)
-    aside = restore.roll_back(site)
+        restore.restore_over(site, snapshot.path, NOW)
+    aside = restore.roll_back(site, NOW)
     assert contents_of(site, site.path) == before
     assert contents_of(site, aside) == snapshot.manifest.namespaces
     aside.unlink()
-    restore.restore_over(site, snapshot.path)
+    restore.restore_over(site, snapshot.path, NOW)
     restore.confirm(site)
     assert left_in(site) == {"memory.db", "one.snapshot"}
     with pytest.raises(NotFoundError):
@@ -120,11 +120,11 @@ def test_restoring_over_a_store_that_is_damaged_or_gone(store: SqliteStore, site
     snapshot = taken(store, site)
     store.close()
     site.path.write_bytes(b"no database at all" * 100)
-    assert restore.restore_over(site, snapshot.path).replaced == {}
+    assert restore.restore_over(site, snapshot.path, NOW).replaced == {}
     assert contents_of(site, site.path) == snapshot.manifest.namespaces
     restore.confirm(site)
     site.path.unlink()
-    restore.restore_over(site, snapshot.path)
+    restore.restore_over(site, snapshot.path, NOW)
     assert contents_of(site, site.path) == snapshot.manifest.namespaces
     assert left_in(site) == {"memory.db", "one.snapshot"}
 

@@ -9,6 +9,7 @@ import click
 from haversack.cli import show
 from haversack.cli.options import Conditions, Place, conditions, confirmed, place
 from haversack.engine.forgetting import Forgotten
+from haversack.engine.haversack import Haversack
 
 __all__ = ["COMMANDS"]
 
@@ -18,6 +19,7 @@ __all__ = ["COMMANDS"]
 @click.option(
     "--hard", is_flag=True, help="For good: gone from every file of the store, with what was derived from it."
 )
+@click.option("--snapshots", is_flag=True, help="With --hard: from the store's snapshots too, which are rewritten.")
 @click.option("--all", "everything", is_flag=True, help="The whole namespace.")
 @click.option("--execute", is_flag=True, help="Do it; without this the command only previews.")
 @click.option("--yes", is_flag=True, help="Do not ask before a hard forget.")
@@ -29,6 +31,7 @@ def forget(
     memory_ids: tuple[str, ...],
     *,
     hard: bool,
+    snapshots: bool,
     everything: bool,
     execute: bool,
     yes: bool,
@@ -36,7 +39,7 @@ def forget(
     """Forget memories by ID, by filter, or --all. Previews unless --execute is given.
 
     A soft forget hides memories until `restore-memory`. With --hard they are erased, and so are the session turns
-    that hold their words and everything derived from them.
+    that hold their words and everything derived from them. Snapshots that may still hold them are named.
 
     \b
     Examples:
@@ -44,7 +47,8 @@ def forget(
       haversack forget --session 2026-03-02 --hard --execute
     """
     request: dict[str, Any] = {"hard": hard, "everything": everything, **chosen.given()}
-    with place.open_namespace() as ns:
+    with place.open() as sack:
+        ns = sack.namespace(place.namespace)
         planned = ns.forget(memory_ids or None, preview=True, **request)
         if not execute:
             _tell(place, planned)
@@ -53,7 +57,10 @@ def forget(
             _tell(place, planned)
             show.note("nothing was forgotten: a hard forget asks first; --yes answers for scripts")
             raise click.exceptions.Exit(1)
-        _tell(place, ns.forget(memory_ids or None, **request))
+        done = ns.forget(memory_ids or None, **request)
+        _tell(place, done)
+        if hard:
+            _tell_of_snapshots(sack, done, rewrite=snapshots)
 
 
 @click.command("restore-memory")
@@ -72,6 +79,15 @@ def restore_memory(place: Place, memory_ids: tuple[str, ...]) -> None:
         show.json_line(back)
     else:
         show.text(f"restored {len(back)} memories")
+
+
+def _tell_of_snapshots(sack: Haversack, done: Forgotten, *, rewrite: bool) -> None:
+    if rewrite:
+        for each in sack.maintenance.forget_in_snapshots(done):
+            show.note(f"{each.path}: rewritten without {each.memories} memories and {each.turns} session turns")
+        return
+    for each in sack.maintenance.still_holding(done):
+        show.note(f"{each.path} may hold it until it is removed; `--snapshots` rewrites snapshots as well")
 
 
 def _tell(place: Place, outcome: Forgotten) -> None:
