@@ -112,19 +112,21 @@ def layouts(draw: st.DrawFn) -> Layout:
     kinds = draw(st.permutations(list(Kind)))
     cuts = sorted(draw(st.sets(st.integers(1, len(kinds) - 1), max_size=4)))
     groups = [kinds[a:b] for a, b in zip([0, *cuts], [*cuts, len(kinds)], strict=True)]
+    sharing = draw(st.sampled_from(list(Sharing)))
+    shares = sharing is Sharing.WEIGHT
     sections = tuple(
         Section(
             name=f"part{number}",
             title=draw(st.sampled_from(["", f"Part {number}"])),
             kinds=frozenset(group),
             weight=draw(st.sampled_from([0.05, 0.25, 1.0, 3.0])),
-            minimum=draw(st.sampled_from([0.0, 0.0, 0.15])),
-            maximum=draw(st.sampled_from([1.0, 1.0, 0.4])),
+            minimum=draw(st.sampled_from([0.0, 0.0, 0.15 * shares])),
+            maximum=draw(st.sampled_from([1.0, 1.0, 0.4 if shares else 1.0])),
             max_items=draw(st.sampled_from([None, None, 0, 2])),
         )
         for number, group in enumerate(groups)
     )
-    return Layout(name="drawn", sections=sections, sharing=draw(st.sampled_from(list(Sharing))))
+    return Layout(name="drawn", sections=sections, sharing=sharing)
 
 
 def packed(found: Sequence[Candidate], budget: int, counter: Counter, layout: Layout, form: Format) -> Context | None:

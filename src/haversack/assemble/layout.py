@@ -72,6 +72,10 @@ class Layout:
         check_ratio(self.ratio, f"ratio of layout {self.name!r}", zero=True)
         for section in self.sections:
             _check(section)
+            if self.sharing is not Sharing.WEIGHT and (section.minimum > 0 or section.maximum < 1):
+                # Otherwise a limit that grows with the budget could push out what stood there before.
+                msg = f"section {section.name!r} has a minimum or maximum share: these need sharing={Sharing.WEIGHT!r}"
+                raise InputError(msg)
 
     def section_of(self) -> Mapping[Kind, int]:
         """The index of the section that takes each kind: the first one that names it."""

@@ -114,6 +114,7 @@ def _section(**changes: object) -> Section:
         ((_section(weight=0),), "all weights are 0"),
         ((_section(minimum=0.5, maximum=0.4),), "minimum=0.5 above maximum=0.4"),
         ((_section(maximum=0),), "maximum of section 'a'"),
+        ((_section(maximum=0.5),), "minimum or maximum share: these need sharing"),
         ((_section(max_items=-1),), "max_items of section 'a'=-1"),
     ],
 )
