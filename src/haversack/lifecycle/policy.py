@@ -242,7 +242,7 @@ def _ended(memory: Memory, policy: Policy, now: datetime) -> str | None:
 def _retention_over(memory: Memory, policy: Policy, now: datetime) -> bool:
     deleted = memory.metadata.get(DELETED_AT)
     since = from_micros(deleted) if isinstance(deleted, int) else last_used(memory)
-    return now - since >= timedelta(days=policy.retention_days)
+    return now > since and now - since >= timedelta(days=policy.retention_days)
 
 
 @dataclass(frozen=True, slots=True)
