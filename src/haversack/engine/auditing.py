@@ -10,6 +10,7 @@ from threading import Lock
 import msgspec
 
 from haversack.engine.core import Core
+from haversack.errors import StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.store.port import SYSTEM, Batch, Written
 
@@ -65,7 +66,7 @@ class Audit:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write what waits; where the store refuses, it goes on waiting."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
         if waiting:
@@ -73,7 +74,12 @@ class Audit:
                 Written(collection=_COLLECTION, key=deed.id, value=msgspec.json.encode(deed), expected=0)
                 for deed in waiting
             )
-            self._core.store.apply(SYSTEM, Batch(records=records))
+            try:
+                self._core.store.apply(SYSTEM, Batch(records=records))
+            except StoreError:
+                with self._lock:
+                    self._waiting = waiting + self._waiting
+                raise
 
     def read(
         self,
