@@ -29,8 +29,17 @@ from haversack.store.sqlite.site import SqliteSite
 from haversack.testing.store_contract import sample_memory, sample_turn
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-_WORDS = ("the printers stand beside", "that", "the", "door", "window", "in", "Berlin", "Paris", "4", "5", "not")
-_statements = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=6).map(" ".join)
+_statements = st.sampled_from(
+    [
+        "the printers stand beside the door",
+        "the printers stand beside that door",
+        "the printers stand beside the window",
+        "the printers do not stand beside the door",
+        "the office in Berlin has two printers",
+        "the office in Paris has two printers",
+        "the  OFFICE in Paris has two printers",
+    ]
+)
 _hours = st.integers(0, 3_000)
 
 
@@ -41,7 +50,7 @@ def memories(draw: st.DrawFn) -> list[Memory]:
         born = START + timedelta(hours=draw(_hours))
         row = Memory(
             id=make_id(born, number.to_bytes(10, "big")),
-            kind=draw(st.sampled_from([Kind.FACT, Kind.INSIGHT, Kind.PASSAGE, Kind.SUMMARY])),
+            kind=draw(st.sampled_from([Kind.FACT, Kind.FACT, Kind.FACT, Kind.PASSAGE, Kind.SUMMARY])),
             content=draw(_statements),
             created_at=born,
             event_time=born,
