@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Embedder", "Vectors"]
+__all__ = ["Embedder", "Vectors", "WordVectors"]
 
 Vectors = NDArray[np.float32]
 
@@ -26,4 +26,22 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> Vectors:
         """Shape (dimension,)."""
+        ...
+
+
+class WordVectors(Protocol):
+    """Directions of single word pieces, for soft matching of words."""
+
+    @property
+    def codes(self) -> NDArray[np.int8]:
+        """One row per piece."""
+        ...
+
+    @property
+    def norms(self) -> NDArray[np.float32]:
+        """The length of each row of `codes`; never 0."""
+        ...
+
+    def pieces(self, text: str) -> list[int]:
+        """The pieces of a text, as rows of `codes`."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from itertools import chain
@@ -43,20 +44,21 @@ class StaticEmbedder:
 
     def pieces(self, text: str) -> list[int]:
         """The word pieces of a text, as rows of `table`."""
-        return self._tokenizer.pieces(text[:_LONGEST])
+        return self._loaded.tokenizer.pieces(text[:_LONGEST])
 
     @property
-    def table(self) -> Vectors:
-        """One row per word piece, its length saying how telling the piece is."""
-        return self._loaded[1]
+    def codes(self) -> NDArray[np.int8]:
+        """See the protocol."""
+        return self._loaded.codes
 
     @property
-    def _tokenizer(self) -> PieceTokenizer:
-        return self._loaded[0]
+    def norms(self) -> NDArray[np.float32]:
+        """See the protocol."""
+        return self._loaded.norms
 
     def _embed_batch(self, texts: Sequence[str]) -> Vectors:
-        tokenizer, table = self._loaded
-        pieces = [tokenizer.pieces(text[:_LONGEST]) for text in texts]
+        table = self._loaded.table
+        pieces = [self._loaded.tokenizer.pieces(text[:_LONGEST]) for text in texts]
         sums = np.zeros((len(texts), _DIMENSION), np.float32)
         filled = np.array([row for row, found in enumerate(pieces) if found], np.int64)
         if len(filled):
@@ -66,15 +68,25 @@ class StaticEmbedder:
         return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.float32(1e-12))
 
     @cached_property
-    def _files(self) -> tuple[PieceTokenizer, Vectors]:
+    def _files(self) -> _Files:
         folder = files("haversack.embed")
         vocabulary = (folder / "static.vocab").read_text("utf-8").split()
         data = (folder / "static.bin").read_bytes()
         scales: NDArray[np.float32] = np.frombuffer(data, "<f4", len(vocabulary))
         codes = np.frombuffer(data, np.int8, offset=scales.nbytes).reshape(len(vocabulary), _DIMENSION)
-        return PieceTokenizer(vocabulary), codes * scales[:, None]
+        norms = np.linalg.norm(codes.astype(np.float32), axis=1)
+        return _Files(PieceTokenizer(vocabulary), codes, np.maximum(norms, 1), codes * scales[:, None])
 
     @property
-    def _loaded(self) -> tuple[PieceTokenizer, Vectors]:
+    def _loaded(self) -> _Files:
         with self._loading:
             return self._files
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    tokenizer: PieceTokenizer
+    codes: NDArray[np.int8]
+    norms: NDArray[np.float32]
+    table: Vectors
+    """The pieces' vectors; their lengths say how telling each is."""

@@ -1,4 +1,4 @@
-"""From signals over all rows to a ranking of candidates: fusion, neighbours, session, speaker, dates. Pure arrays."""
+"""From signals over all rows to a ranking: fusion, the pool worth a closer look, its features, their weighing. Pure."""
 
 from __future__ import annotations
 
@@ -7,157 +7,179 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.model.times import micros
+from haversack.embed.embedder import WordVectors
 from haversack.recall.columns import NOWHERE, Columns, Flag
+from haversack.recall.features import GROUPS, Evidence, distinct, features
 from haversack.recall.index import Index
+from haversack.recall.lexical import bm25, find_terms
 from haversack.recall.question import Question
-from haversack.scoring.blend import Signals, Weights
-from haversack.scoring.temporal import Grain
+from haversack.recall.soft import soft_match
+from haversack.scoring.blend import Learned, Weights, length_trait
 
-__all__ = ["Floats", "Ranking", "rank"]
+__all__ = ["Floats", "Pool", "Ranking", "gather", "rank", "weigh"]
 
 Floats = NDArray[np.float32]
-_POOL = 1024
-_ALL_BELOW = 4096
-_SHORTEST_NAME = 3
-_HOUR = 3_600_000_000
+Mask = NDArray[np.bool_]
+_POOL = 512
+_ALL_BELOW = 2048
+_SOFT = 400
+"""Candidates whose words are compared one by one."""
+_DAY = 86_400_000_000.0
+_SIBLING = 1.0
+"""Log-odds that each better chunk of the same text takes from the next one, at most three times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Candidates, in order of rows, and their features."""
+
+    rows: NDArray[np.int64]
+    features: dict[str, Floats]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """Candidates, best first; equal scores stand in order of arrival."""
 
-    rows: NDArray[np.int32]
+    rows: NDArray[np.int64]
     scores: Floats
     parts: dict[str, Floats]
-    """What each signal gave each candidate, in the same order."""
+    """What each group of signals added to the log-odds, in the same order."""
 
     def values(self) -> Floats:
         """The parts as one row per candidate."""
         return np.stack(list(self.parts.values()), axis=1) if self.parts else np.zeros((len(self.rows), 0), np.float32)
 
+    def first(self, count: int) -> Ranking:
+        """The best `count`."""
+        parts = {name: part[:count] for name, part in self.parts.items()}
+        return Ranking(rows=self.rows[:count], scores=self.scores[:count], parts=parts)
 
-def rank(
-    index: Index,
-    question: Question,
-    mask: NDArray[np.bool_],
-    lexical: Floats,
-    cosine: Floats | None,
-    *,
-    signals: Signals,
-    weights: Weights,
-    now: int,
-) -> Ranking:
-    """Score the rows that `mask` lets pass and that share a word, a direction or a neighbourhood with the question.
 
-    `now` in microseconds.
-    """
-    columns = index.columns
-    base = _base(lexical, cosine, mask, signals)
-    rows = _pool(base, mask, columns)
-    parts = _relevance_parts(index, question, base, rows, signals)
-    relevance = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32)
-    found = relevance > 0
-    rows, relevance = rows[found], relevance[found]
-    parts = {name: part[found] for name, part in parts.items()}
-    calm = relevance / (relevance + np.float32(1.0))
-    parts["importance"] = weights.importance * columns.importance[rows]
-    parts["recency"] = np.float32(weights.recency) * _recency(columns, rows, weights, now)
-    total = weights.relevance + weights.importance + weights.recency
-    scores = (weights.relevance * calm + parts["importance"] + parts["recency"]) / np.float32(total)
+def gather(index: Index, question: Question, mask: Mask, cosine: Floats | None, vocabulary: WordVectors | None) -> Pool:
+    """The rows that `mask` lets pass and that anything connects with the question, with their features."""
+    terms = find_terms(index, question.keys)
+    lexical = _scaled(bm25(index, terms), mask)
+    dense = None if cosine is None else _dense(index.columns, cosine, lexical, mask)
+    match = lexical if dense is None else np.float32(0.5) * (lexical + dense)
+    rows = _pool(match, mask, index.columns)
+    soft, match = _soften(index, question, rows, match, vocabulary)
+    evidence = Evidence(
+        terms=terms,
+        lexical=lexical,
+        cosine=None if cosine is None else np.maximum(cosine, 0),
+        dense=dense,
+        soft=soft,
+        match=match,
+    )
+    found = features(index, question, evidence, rows)
+    connected = (match[rows] > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
+    return Pool(rows=rows[connected], features={name: value[connected] for name, value in found.items()})
+
+
+def weigh(pool: Pool, learned: Learned, mean_size: float) -> dict[str, Floats]:
+    """What each group of signals adds to the log-odds of use; they start at `learned.shift`."""
+    trait = length_trait(mean_size)
+    parts = {group: np.zeros(len(pool.rows), np.float32) for group in dict.fromkeys(GROUPS.values())}
+    for name, (base, slope) in learned.weights.items():
+        weight = learned.scale * (base + trait * slope)
+        if weight:
+            parts[GROUPS[name]] += np.float32(weight) * pool.features[name]
+    return parts
+
+
+def rank(index: Index, pool: Pool, learned: Learned, weights: Weights, *, now: int, latest: bool) -> Ranking:
+    """The pool, best first. `now` in microseconds; `latest`: the question asks for the newest word."""
+    columns, rows = index.columns, pool.rows
+    parts = weigh(pool, learned, index.mean_size)
+    odds = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32) + np.float32(learned.shift)
+    parts["siblings"] = _siblings(odds, columns.turn[rows], columns.born[rows])
+    odds += parts["siblings"]
+    importance = columns.importance[rows]
+    recency = _recency(columns, rows, weights, now)
+    if weights.prior:
+        parts["importance"] = np.float32(weights.importance) * (importance - np.float32(0.5))
+        parts["recency"] = np.float32(2.0 if latest else weights.recency) * recency
+        scores = 1 / (1 + np.exp(-(odds + parts["importance"] + parts["recency"])))
+    else:
+        relevance = _stretched(odds)
+        total = np.float32(weights.relevance + weights.importance + weights.recency)
+        parts["importance"] = weights.importance * importance / total
+        parts["recency"] = weights.recency * recency / total
+        scores = weights.relevance * relevance / total + parts["importance"] + parts["recency"]
     order = np.lexsort((columns.born[rows], -scores))
     return Ranking(
-        rows=rows[order].astype(np.int32),
+        rows=rows[order],
         scores=scores[order].astype(np.float32),
-        parts={name: part[order] for name, part in parts.items()},
+        parts={name: part[order].astype(np.float32) for name, part in parts.items()},
     )
 
 
-def _base(lexical: Floats, cosine: Floats | None, mask: NDArray[np.bool_], signals: Signals) -> Floats:
-    top = float(np.max(lexical, where=mask, initial=0.0))
-    share = signals.lexical + (signals.dense if cosine is None else 0.0)
-    base = lexical * np.float32(share / top) if top > 0 else np.zeros_like(lexical)
-    if cosine is not None:
-        best = float(np.max(cosine, where=mask, initial=0.0))
-        if best > 0:
-            base += np.maximum(cosine, 0) * np.float32(signals.dense / best)
-    return base
+def _scaled(values: Floats, mask: Mask) -> Floats:
+    top = float(np.max(values, where=mask, initial=0.0))
+    return values / np.float32(top) if top > 0 else values
 
 
-def _pool(base: Floats, mask: NDArray[np.bool_], columns: Columns) -> NDArray[np.int64]:
-    """Rows worth a closer look: all of a small namespace, else the best ones and those beside them."""
-    if len(base) <= _ALL_BELOW:
+def _dense(columns: Columns, cosine: Floats, lexical: Floats, mask: Mask) -> Floats:
+    dense = _scaled(np.maximum(cosine, 0), mask)
+    embedded = (columns.flags & np.uint16(Flag.EMBEDDED)) != 0
+    return dense if embedded.all() else np.where(embedded, dense, lexical)
+
+
+def _pool(match: Floats, mask: Mask, columns: Columns) -> NDArray[np.int64]:
+    """All rows of a small namespace, else the best ones and those beside them."""
+    if len(match) <= _ALL_BELOW:
         return np.flatnonzero(mask)
-    masked = base * mask
-    best = np.argpartition(masked, len(base) - _POOL)[-_POOL:]
+    masked = match * mask
+    best = np.argpartition(masked, len(match) - _POOL)[-_POOL:]
     best = best[masked[best] > 0]
     before, after = columns.previous[best], columns.following[best]
-    around = [best, before, after, columns.previous[before], columns.following[after]]
-    pool = np.unique(np.concatenate(around))
-    pool = pool[pool != NOWHERE]
-    return pool[mask[pool]].astype(np.int64)
+    before2 = np.where(before == NOWHERE, NOWHERE, columns.previous[before])
+    after2 = np.where(after == NOWHERE, NOWHERE, columns.following[after])
+    pool = distinct(len(match), best, before, after, before2, after2)
+    return pool[mask[pool]]
 
 
-def _relevance_parts(
-    index: Index, question: Question, base: Floats, rows: NDArray[np.int64], signals: Signals
-) -> dict[str, Floats]:
-    columns = index.columns
-    parts = {"match": base[rows]}
-    beside, near = _neighbours(columns, base, rows)
-    damp = np.minimum(1, 60 / np.maximum(1, columns.length[rows])) ** 2
-    parts["neighbours"] = (damp * (signals.beside * beside + signals.near * near)).astype(np.float32)
-    parts["session"] = signals.session * _session_best(columns, base, rows)
-    parts["speaker"] = signals.speaker * _speaks(index, question, rows)
-    parts["date"] = _dated(columns, question, rows, signals)
-    flags = columns.flags[rows]
-    parts["question"] = signals.question * ((flags & np.uint8(Flag.QUESTION)) != 0)
-    if question.when:
-        parts["timely"] = signals.timely * ((flags & np.uint8(Flag.TIMELY)) != 0)
-    return {name: part.astype(np.float32) for name, part in parts.items()}
+def _soften(
+    index: Index, question: Question, rows: NDArray[np.int64], match: Floats, vocabulary: WordVectors | None
+) -> tuple[Floats, Floats]:
+    """Soft matches, and the match with them in it: seven parts of ten the old one, three soft."""
+    soft = np.zeros_like(match)
+    if vocabulary is None or not len(rows):
+        return soft, match
+    near = rows[np.lexsort((index.columns.born[rows], -_around(index.columns, match, rows)))[:_SOFT]]
+    likeness = soft_match(index, vocabulary, question, near)
+    above = np.maximum(0, likeness - np.median(likeness))
+    top = float(above.max(initial=0.0))
+    soft[near] = above / np.float32(top) if top > 0 else above
+    return soft, (0.7 * match + 0.3 * soft).astype(np.float32)
 
 
-def _neighbours(columns: Columns, base: Floats, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    live = base * ((columns.flags & np.uint8(Flag.PRESENT | Flag.DELETED)) == Flag.PRESENT)
-    padded = np.append(live, np.float32(0))  # row NOWHERE reads the last
-    previous, following = np.append(columns.previous, NOWHERE), np.append(columns.following, NOWHERE)
-    before, after = previous[rows], following[rows]
-    return padded[before] + padded[after], padded[previous[before]] + padded[following[after]]
+def _around(columns: Columns, match: Floats, rows: NDArray[np.int64]) -> Floats:
+    before, after = columns.previous[rows], columns.following[rows]
+    beside = np.where(before == NOWHERE, 0, match[before]) + np.where(after == NOWHERE, 0, match[after])
+    return (match[rows] + 0.2 * beside).astype(np.float32)
 
 
-def _session_best(columns: Columns, base: Floats, rows: NDArray[np.int64]) -> Floats:
-    sessions = columns.session[rows]
-    best = np.zeros(int(sessions.max(initial=0)) + 2, np.float32)
-    np.maximum.at(best, sessions, base[rows])
-    best[NOWHERE] = 0
-    return best[sessions]
+def _siblings(odds: Floats, turns: NDArray[np.uint64], born: NDArray[np.int64]) -> Floats:
+    """What the second and later chunks of one text lose: another text tells more than another piece of it."""
+    lost = np.zeros(len(odds), np.float32)
+    chunks = np.flatnonzero(turns)
+    if len(chunks):
+        order = chunks[np.lexsort((born[chunks], -odds[chunks], turns[chunks]))]
+        fresh = np.append(np.True_, turns[order][1:] != turns[order][:-1])
+        first = np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))
+        lost[order] = np.float32(-_SIBLING) * np.minimum(np.arange(len(order)) - first, 3)
+    return lost
 
 
-def _speaks(index: Index, question: Question, rows: NDArray[np.int64]) -> Floats:
-    codes = [code for name, code in index.speakers.items() if _named(name, question)]
-    return np.isin(index.columns.speaker[rows], codes).astype(np.float32)
-
-
-def _named(speaker: str, question: Question) -> bool:
-    name = speaker.casefold()
-    if name == "user":
-        return question.first_person
-    return name in question.words or any(
-        len(word) >= _SHORTEST_NAME and word in question.words for word in name.split()[:1]
-    )
-
-
-def _dated(columns: Columns, question: Question, rows: NDArray[np.int64], signals: Signals) -> Floats:
-    bonus = np.zeros(len(rows), np.float32)
-    times = columns.time[rows]
-    for span in question.spans:
-        within = (times >= micros(span.start)) & (times < micros(span.end))
-        gain = signals.day if span.grain is Grain.DAY else signals.month
-        bonus = np.maximum(bonus, within * np.float32(gain))
-    return bonus
+def _stretched(odds: Floats) -> Floats:
+    low, high = odds.min(initial=np.inf), odds.max(initial=-np.inf)
+    return ((odds - low) / (high - low)).astype(np.float32) if high > low else np.ones_like(odds)
 
 
 def _recency(columns: Columns, rows: NDArray[np.int64], weights: Weights, now: int) -> Floats:
-    days = np.maximum(0, now - columns.time[rows]) / (24 * _HOUR)
+    days = np.maximum(0, now - columns.time[rows]) / _DAY
     if weights.linear:
         return np.maximum(0, 1 - days / weights.recency_days).astype(np.float32)
     return np.exp2(-days / weights.recency_days).astype(np.float32)

@@ -8,18 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from haversack.embed.codec import Quantised
+from haversack.embed.embedder import WordVectors
 from haversack.model.memory import Json, Kind, Memory
+from haversack.model.message import Role
 from haversack.recall.columns import NOWHERE, Columns, Facts, Flag, describe
+from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
-from haversack.scoring.words import word_keys
+from haversack.scoring.words import split, word_keys
 
 __all__ = ["Index", "field_key", "indexed_text", "is_filed_exactly", "tag_key"]
 
 _EXACT = 2**53
+_SEVERAL = 2
+_SHORTEST_NAME = 3
+_ROLES = frozenset(Role)
 _BYTES_PER_ID = 170
 """A Python string of 26 characters, its place in a list and its entry in a dictionary."""
 
@@ -48,10 +55,18 @@ def is_filed_exactly(value: Json) -> bool:
     return not isinstance(value, list | dict) and not (isinstance(value, int | float) and abs(value) > _EXACT)
 
 
+class _Read(NamedTuple):
+    memory: Memory
+    words: list[str]
+    digest: int
+
+
 class Index:
     """One namespace's memories as arrays."""
 
-    def __init__(self, dimension: int = 0) -> None:
+    def __init__(self, dimension: int = 0, vocabulary: WordVectors | None = None) -> None:
+        self.vocabulary = vocabulary
+        self.pieces = Pieces()
         self.columns = Columns(dimension)
         self.words = Postings()
         self.facets = Postings()
@@ -60,8 +75,11 @@ class Index:
         self.sessions: dict[str, int] = {}
         self.tails: list[int] = []
         self.speakers: dict[str, int] = {}
+        self._called: dict[str, list[str]] = {}
         self.present = 0
         self.total_length = 0.0
+        self.total_size = 0.0
+        self.session_length: list[float] = []
         self.upto = 0
         self.unembedded = 0
 
@@ -73,28 +91,33 @@ class Index:
     @property
     def nbytes(self) -> int:
         """Bytes held, near enough."""
-        return self.columns.nbytes + self.words.nbytes + self.facets.nbytes + _BYTES_PER_ID * len(self.ids)
+        arrays = self.columns.nbytes + self.words.nbytes + self.facets.nbytes + self.pieces.nbytes
+        return arrays + _BYTES_PER_ID * len(self.ids)
+
+    @property
+    def mean_size(self) -> float:
+        """Tokens per memory, near enough."""
+        return self.total_size / self.present if self.present else 0.0
 
     @property
     def mean_length(self) -> float:
         """Words per memory."""
         return self.total_length / self.present if self.present else 0.0
 
-    def put(self, memories: Sequence[Memory], vectors: Mapping[str, tuple[float, NDArray[np.int8]]]) -> None:
-        """Add new memories and take over changed ones; `vectors`: (scale, codes) by memory id, as far as they exist."""
-        fresh: list[tuple[Memory, list[int], int]] = []
+    def put(self, memories: Sequence[Memory], vectors: Mapping[str, Quantised]) -> None:
+        """Add new memories and take over changed ones; `vectors` by memory id, as far as they exist."""
+        fresh: list[_Read] = []
         for memory in sorted(memories, key=lambda memory: memory.born):
-            row = self.place.get(memory.id)
-            digest = _digest(memory)
+            row, digest = self.place.get(memory.id), _digest(memory)
             if row is not None and int(self.columns.digest[row]) == digest:
-                self._write(row, describe(memory))
-                self._embed(row, vectors.get(memory.id))
+                self._update(row, describe(memory, frozenset(split(indexed_text(memory)))))
                 continue
             if row is not None:
                 self._retire(row)
-            fresh.append((memory, word_keys(indexed_text(memory)), digest))
+            fresh.append(_Read(memory, split(indexed_text(memory)), digest))
         if fresh:
-            self._append(fresh, vectors)
+            self._append(fresh)
+        self.embed(vectors)
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget erased memories."""
@@ -103,8 +126,8 @@ class Index:
             if row is not None:
                 self._retire(row)
 
-    def embed(self, vectors: Mapping[str, tuple[float, NDArray[np.int8]]]) -> None:
-        """Take over vectors that were made later."""
+    def embed(self, vectors: Mapping[str, Quantised]) -> None:
+        """Take over vectors."""
         for memory_id, vector in vectors.items():
             row = self.place.get(memory_id)
             if row is not None:
@@ -116,49 +139,69 @@ class Index:
         rows = np.flatnonzero((columns.flags & np.uint8(Flag.PRESENT | Flag.EMBEDDED)) == Flag.PRESENT)
         return [self.ids[row] for row in rows]
 
-    def _append(
-        self,
-        fresh: Sequence[tuple[Memory, list[int], int]],
-        vectors: Mapping[str, tuple[float, NDArray[np.int8]]],
-    ) -> None:
-        first = self.columns.extend(len(fresh))
-        self.words.append(first, [keys for _, keys, _ in fresh])
-        self.facets.append(first, [_facets(memory) for memory, _, _ in fresh])
-        for row, (memory, keys, digest) in enumerate(fresh, first):
-            self.ids.append(memory.id)
-            self.place[memory.id] = row
-            self._write(row, describe(memory))
-            self.columns.digest[row] = digest
-            self.columns.length[row] = len(keys)
-            self._link(row, memory)
-            self.unembedded += 1
-            self._embed(row, vectors.get(memory.id))
-            self.present += 1
-            self.total_length += len(keys)
+    def speakers_named(self, words: frozenset[str]) -> list[str]:
+        """Speakers whose name, or first name of at least three letters, is among these folded words; roles are none."""
+        return sorted({name for word in words for name in self._called.get(word, ())})
 
-    def _write(self, row: int, facts: Facts) -> None:
+    def _append(self, fresh: Sequence[_Read]) -> None:
         columns = self.columns
-        columns.born[row], columns.time[row] = facts.born, facts.time
-        columns.valid_from[row], columns.valid_to[row] = facts.valid_from, facts.valid_to
-        columns.kind[row], columns.trust[row] = facts.kind, facts.trust
-        columns.flags[row] = facts.flags | (int(columns.flags[row]) & Flag.EMBEDDED)
-        columns.importance[row] = facts.importance
+        first = columns.extend(len(fresh))
+        self.words.append(first, [word_keys(read.words) for read in fresh])
+        self.facets.append(first, [_facets(read.memory) for read in fresh])
+        if self.vocabulary is not None:
+            self.pieces.append([self.vocabulary.pieces(indexed_text(read.memory)) for read in fresh])
+        facts = [describe(read.memory, frozenset(read.words)) for read in fresh]
+        for name, values in zip(Facts._fields, zip(*facts, strict=True), strict=True):
+            columns.arrays()[name][first:] = values
+        columns.digest[first:] = [read.digest for read in fresh]
+        columns.length[first:] = [len(read.words) for read in fresh]
+        columns.size[first:] = [len(read.memory.content.encode("utf-8", "replace")) / 4 for read in fresh]
+        columns.turn[first:] = [_turn(read.memory) for read in fresh]
+        self.present += len(fresh)
+        self.unembedded += len(fresh)
+        for row, read in enumerate(fresh, first):
+            self.ids.append(read.memory.id)
+            self.place[read.memory.id] = row
+            self._link(row, read.memory)
+            self._weigh(row, 1)
 
-    def _embed(self, row: int, vector: tuple[float, NDArray[np.int8]] | None) -> None:
-        if vector is not None:
-            self.columns.scale[row], self.columns.vectors[row] = vector
-            self.unembedded -= not self.columns.flags[row] & Flag.EMBEDDED
-            self.columns.flags[row] |= Flag.EMBEDDED
+    def _update(self, row: int, facts: Facts) -> None:
+        embedded = self.columns.flags[row] & np.uint16(Flag.EMBEDDED)
+        for name, value in zip(Facts._fields, facts, strict=True):
+            self.columns.arrays()[name][row] = value
+        self.columns.flags[row] |= embedded
+
+    def _embed(self, row: int, vector: Quantised) -> None:
+        self.columns.scale[row], self.columns.vectors[row] = vector
+        self.unembedded -= not self.columns.flags[row] & Flag.EMBEDDED
+        self.columns.flags[row] |= Flag.EMBEDDED
+
+    def _speaker(self, name: str) -> int:
+        code = self.speakers.get(name)
+        if code is None:
+            code = self.speakers[name] = len(self.speakers)
+            if name not in _ROLES:
+                for word in {name.casefold(), *(part for part in split(name)[:1] if len(part) >= _SHORTEST_NAME)}:
+                    self._called.setdefault(word, []).append(name)
+        return code
+
+    def _weigh(self, row: int, sign: int) -> None:
+        length, session = float(self.columns.length[row]), int(self.columns.session[row])
+        self.total_length += sign * length
+        self.total_size += sign * float(self.columns.size[row])
+        if session != NOWHERE:
+            self.session_length[session] += sign * length
 
     def _link(self, row: int, memory: Memory) -> None:
         columns = self.columns
         if memory.speaker:
-            columns.speaker[row] = self.speakers.setdefault(memory.speaker, len(self.speakers))
+            columns.speaker[row] = self._speaker(memory.speaker)
         if memory.source.session is None:
             return
         session = columns.session[row] = self.sessions.setdefault(memory.source.session, len(self.sessions))
         if session == len(self.tails):
             self.tails.append(NOWHERE)
+            self.session_length.append(0.0)
         if memory.kind is not Kind.PASSAGE:
             return
         after, before = NOWHERE, self.tails[session]
@@ -186,7 +229,7 @@ class Index:
         columns.flags[row] = 0
         columns.scale[row] = 0
         self.present -= 1
-        self.total_length -= float(columns.length[row])
+        self._weigh(row, -1)
 
 
 def _hash(*parts: str) -> int:
@@ -199,6 +242,13 @@ def _digest(memory: Memory) -> int:
     parts = [indexed_text(memory), memory.source.session or "", memory.kind, *memory.tags]
     parts += [f"{name}={value}" for name, value in sorted(memory.metadata.items())]
     return _hash(*parts)
+
+
+def _turn(memory: Memory) -> int:
+    source = memory.source
+    if source.part is None or source.part[1] < _SEVERAL:
+        return 0
+    return _hash("turn", source.session or "", source.document or "", *source.turns)
 
 
 def _facets(memory: Memory) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,26 +13,45 @@ from haversack.recall.columns import Flag
 from haversack.recall.index import Index
 from haversack.scoring.blend import lexical_b
 
-__all__ = ["bm25"]
+__all__ = ["Term", "bm25", "find_terms"]
 
 _K1 = 0.9
 
 
-def bm25(index: Index, keys: Iterable[int]) -> NDArray[np.float32]:
-    """A score for every row; 0 where no word is shared."""
-    columns = index.columns
-    scores = np.zeros(columns.rows, np.float32)
-    b = lexical_b(index.mean_length)
-    slope = np.float32(_K1 * b / max(1.0, index.mean_length))
-    floor = np.float32(_K1 * (1 - b))
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One searched word: its inverse document frequency, the rows that hold it and how often each does."""
+
+    weight: float
+    rows: NDArray[np.int32]
+    counts: NDArray[np.uint8]
+
+
+def find_terms(index: Index, keys: Iterable[int]) -> list[Term]:
+    """The postings of those keys that any memory holds."""
+    flags, terms = index.columns.flags, list[Term]()
     for key in keys:
         rows, counts = index.words.find(key)
         if index.gone:
-            kept = (columns.flags[rows] & np.uint8(Flag.PRESENT)) != 0
+            kept = (flags[rows] & np.uint16(Flag.PRESENT)) != 0
             rows, counts = rows[kept], counts[kept]
-        if not len(rows):
-            continue
-        weight = math.log(1 + (index.present - len(rows) + 0.5) / (len(rows) + 0.5))
-        norm = floor + slope * columns.length[rows]
-        scores[rows] += np.float32(weight) * counts / (counts + norm)
+        if len(rows):
+            terms.append(Term(inverse_frequency(index.present, len(rows)), rows, counts))
+    return terms
+
+
+def inverse_frequency(documents: int, holders: int) -> float:
+    """BM25's weight of a word that `holders` of `documents` hold."""
+    return math.log(1 + (documents - holders + 0.5) / (holders + 0.5))
+
+
+def bm25(index: Index, terms: Iterable[Term]) -> NDArray[np.float32]:
+    """A score for every row; 0 where no word is shared."""
+    lengths = index.columns.length
+    scores = np.zeros(len(lengths), np.float32)
+    b = lexical_b(index.mean_length)
+    slope, floor = np.float32(_K1 * b / max(1.0, index.mean_length)), np.float32(_K1 * (1 - b))
+    for term in terms:
+        norm = floor + slope * lengths[term.rows]
+        scores[term.rows] += np.float32(term.weight) * term.counts / (term.counts + norm)
     return scores

@@ -16,7 +16,7 @@ __all__ = ["Postings", "Run"]
 
 Rows = NDArray[np.int32]
 Counts = NDArray[np.float32]
-_TAIL_LIMIT = 32_768
+_TAIL_LIMIT = 8_192
 _GROWTH = 4
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 
 from haversack.errors import InputError, QueryError
 from haversack.model.text import clean, is_blank
+from haversack.scoring.cues import asks_about_assistant, asks_for_name, asks_for_number, asks_in_first_person
 from haversack.scoring.temporal import Span, asks_for_latest, asks_when, spans
 from haversack.scoring.words import query_keys, split
 
@@ -15,7 +15,6 @@ __all__ = ["Question", "checked_top_k", "read"]
 
 _LONGEST = 20_000
 """Characters of a query that are read; what comes after cannot change what it is about."""
-_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|our|us)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +24,16 @@ class Question:
     text: str
     keys: dict[int, str]
     """Searched keys and their words."""
+    all_words: tuple[str, ...]
+    """All its words, folded, in order."""
     words: frozenset[str]
-    """All its words, folded: names are looked for here."""
+    """The same as a set: names are looked for here."""
     spans: tuple[Span, ...]
     first_person: bool
+    about_assistant: bool
     when: bool
+    amount: bool
+    name: bool
     latest: bool
 
 
@@ -38,13 +42,18 @@ def read(query: str, now: datetime, earliest: datetime) -> Question:
     if is_blank(clean(query, "query")):
         raise QueryError("the query is blank: say what to look for")
     text = clean(query)[:_LONGEST]
+    words = split(text)
     return Question(
         text=text,
         keys=query_keys(text),
-        words=frozenset(split(text)),
+        all_words=tuple(words),
+        words=frozenset(words),
         spans=spans(text, now, earliest),
-        first_person=_FIRST_PERSON.search(text.lower()) is not None,
+        first_person=asks_in_first_person(text),
+        about_assistant=asks_about_assistant(text),
         when=asks_when(text),
+        amount=asks_for_number(text),
+        name=asks_for_name(text),
         latest=asks_for_latest(text),
     )
 

@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from haversack.embed.codec import Quantised, decode_vector, encode_vectors
-from haversack.embed.embedder import Embedder, Vectors
+from haversack.embed.embedder import Embedder, Vectors, WordVectors
+from haversack.embed.static import StaticEmbedder
 from haversack.model.query import Filter
 from haversack.model.times import from_micros, micros
 from haversack.recall.columns import Flag
 from haversack.recall.filtering import Mask, allowed
-from haversack.recall.fuse import Ranking, rank
+from haversack.recall.fuse import Ranking, gather, rank
 from haversack.recall.hits import Hit, Standing
 from haversack.recall.index import Index, indexed_text, is_filed_exactly
-from haversack.recall.lexical import bm25
+from haversack.recall.nearest import nearest
 from haversack.recall.question import Question, checked_top_k, read
 from haversack.recall.vector import cosines
-from haversack.scoring.blend import DEFAULT, Signals, Weights
+from haversack.scoring.blend import DEFAULT, LEXICAL, SENTENCE, STATIC, Weights
 from haversack.store.port import Batch, Store, Vector
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ class RecallOptions:
     """How recall scores."""
 
     weights: Weights = DEFAULT
-    signals: Signals = field(default=Signals())
 
 
 @dataclass(slots=True)
@@ -57,7 +57,8 @@ class Recall:
     """One per open store; safe for threads.
 
     Every read first asks the store for the namespace's change sequence and takes in what came after the last look,
-    so a write by any process is seen by the next search. A namespace's statistics never touch another's.
+    so a write by any process is seen by the next search. A namespace's statistics never touch another's. `words` allows
+    soft matching of single words; the static embedder brings its own.
     """
 
     def __init__(
@@ -65,11 +66,14 @@ class Recall:
         store: Store,
         embedder: Embedder | None = None,
         *,
+        words: WordVectors | None = None,
         limit_bytes: int = _DEFAULT_LIMIT,
         options: RecallOptions = RecallOptions(),
     ) -> None:
         self._store = store
         self._embedder = embedder
+        self._words = embedder if words is None and isinstance(embedder, StaticEmbedder) else words
+        self._learned = LEXICAL if embedder is None else STATIC if embedder is self._words else SENTENCE
         self._limit = limit_bytes
         self._options = options
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
@@ -95,7 +99,7 @@ class Recall:
             return []
         vector = self._query_vector(query)
         found = [
-            self._search_one(name, query, vector, filter, now, weights)[:limit] for name in dict.fromkeys(namespaces)
+            self._search_one(name, query, vector, filter, now, weights, limit) for name in dict.fromkeys(namespaces)
         ]
         if len(found) == 1:
             return found[0]
@@ -117,7 +121,7 @@ class Recall:
         for name in dict.fromkeys(namespaces):
             memories = self._store.memories(name, [memory_id])
             if memories:
-                hits = self._search_one(name, query, vector, filter, now, weights)
+                hits = self._search_one(name, query, vector, filter, now, weights, None)
                 reason = filter.reason_against(memories[0], now)
                 return _standing(hits, memory_id, reason)
         return None
@@ -138,6 +142,23 @@ class Recall:
             with self._fresh(name) as index:
                 hits += _listed(name, index, self._mask(name, index, filter, now), limit, only_pinned=pinned)
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
+
+    def nearest(
+        self,
+        namespace: str,
+        text: str,
+        vector: Vectors | None,
+        *,
+        filter: Filter,  # noqa: A002
+        now: datetime,
+        top_k: int,
+    ) -> list[tuple[str, float]]:
+        """Ids of the memories most like a text, with their likeness (0 to 1), whatever answers a question.
+
+        Cosines with `vector`, the text's embedding; without one, the share of its telling words.
+        """
+        with self._fresh(namespace) as index:
+            return nearest(index, self._mask(namespace, index, filter, now), text, vector, top_k)
 
     def missing(self, namespace: str) -> list[str]:
         """Ids of the memories without a vector of the present embedder, oldest first."""
@@ -180,6 +201,7 @@ class Recall:
         filter: Filter,  # noqa: A002
         now: datetime,
         weights: Weights | None,
+        limit: int | None,
     ) -> list[Hit]:
         with self._fresh(namespace) as index:
             if not index.present:
@@ -187,14 +209,14 @@ class Recall:
             question = read(query, now, _earliest(index))
             mask = self._mask(namespace, index, filter, now)
             ranking = self._rank(index, question, vector, mask, micros(now), weights or self._options.weights)
-            return _hits(namespace, index, ranking)
+            return _hits(namespace, index, ranking if limit is None else ranking.first(limit))
 
     def _rank(
         self, index: Index, question: Question, vector: Vectors | None, mask: Mask, now: int, weights: Weights
     ) -> Ranking:
         cosine = None if vector is None else cosines(index.columns, vector)
-        lexical = bm25(index, question.keys)
-        return rank(index, question, mask, lexical, cosine, signals=self._options.signals, weights=weights, now=now)
+        pool = gather(index, question, mask, cosine, self._words)
+        return rank(index, pool, self._learned, weights, now=now, latest=question.latest)
 
     def _mask(self, namespace: str, index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002
         mask = allowed(index, filter, now)
@@ -226,7 +248,7 @@ class Recall:
             return slot
 
     def _new_index(self) -> Index:
-        return Index(0 if self._embedder is None else self._embedder.dimension)
+        return Index(0 if self._embedder is None else self._embedder.dimension, self._words)
 
     def _catch_up(self, namespace: str, slot: _Slot) -> None:
         if slot.index.gone > max(1000, slot.index.present):
@@ -294,7 +316,7 @@ def _listed(namespace: str, index: Index, mask: Mask, limit: int, *, only_pinned
     rows = np.flatnonzero(mask & pinned if only_pinned else mask)
     score = np.minimum(1.0, columns.importance[rows] / 2 + 0.5 * pinned[rows])
     order = np.lexsort((-columns.born[rows], -columns.time[rows], -score))[:limit]
-    ranking = Ranking(rows=rows[order].astype(np.int32), scores=score[order].astype(np.float32), parts={})
+    ranking = Ranking(rows=rows[order].astype(np.int64), scores=score[order].astype(np.float32), parts={})
     return _hits(namespace, index, ranking)
 
 

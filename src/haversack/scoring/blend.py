@@ -1,31 +1,15 @@
-"""How signals become one score: named weights that depend on measurable traits, and a calibration to 0..1. Pure.
+"""How signals become one score: weights that depend on measurable traits, and a calibration to 0..1. Pure.
 
-The numbers come from `bench/recall`, where their derivation can be repeated.
+The numbers are in `learned.py`; `bench/recall/train.py` derives them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BALANCED", "DEFAULT", "RETRIEVAL", "Signals", "Weights", "lexical_b"]
+from haversack.scoring.learned import LEXICAL, SENTENCE, STATIC, Learned
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
-    """Weights inside relevance."""
-
-    lexical: float = 0.5
-    dense: float = 0.5
-    beside: float = 0.20
-    """For the turn before and the turn after."""
-    near: float = 0.07
-    """For the turns two away."""
-    session: float = 0.5
-    speaker: float = 0.25
-    month: float = 0.25
-    day: float = 0.5
-    timely: float = 0.15
-    question: float = -0.08
+__all__ = ["DEFAULT", "LEXICAL", "RETRIEVAL", "SENTENCE", "STATIC", "Learned", "Weights", "length_trait", "lexical_b"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +22,18 @@ class Weights:
     recency_days: float = 30.0
     linear: bool = False
     """A straight fall to 0 at `recency_days` instead of a half-life."""
+    prior: bool = False
+    """Importance and recency shift the odds of relevance, instead of being averaged with it."""
 
 
-DEFAULT = Weights(relevance=1.0, importance=0.1, recency=0.02, recency_days=90)
+DEFAULT = Weights(relevance=1.0, importance=1.0, recency=0.1, recency_days=90.0, prior=True)
 RETRIEVAL = Weights(relevance=0.5, importance=0.3, recency=0.2, linear=True)
 """The preset of the recall-and-pack pattern: relevance .5, importance .3, recency .2, 30 days."""
-BALANCED = RETRIEVAL
+
+
+def length_trait(mean_size: float) -> float:
+    """0 where memories average 30 tokens, as in chats between people, 1 from 150 on, as in assistant logs."""
+    return min(1.0, max(0.0, (mean_size - 30) / 120))
 
 
 def lexical_b(mean_length: float) -> float:

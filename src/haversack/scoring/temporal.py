@@ -1,4 +1,4 @@
-"""Dates and times as words: what a query says about when, and whether a text says when. Pure; `now` is an argument."""
+"""Dates and times as words: what a query says about when. Pure; `now` is an argument."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import IntEnum
 
-__all__ = ["Grain", "Span", "asks_for_latest", "asks_when", "mentions_time", "spans"]
+__all__ = ["Grain", "Span", "asks_for_latest", "asks_when", "spans"]
 
 
 class Grain(IntEnum):
@@ -60,13 +60,6 @@ _WHEN = re.compile(
 _LATEST = re.compile(
     r"\b(latest|most recent(?:ly)?|newest|current(?:ly)?|right now|these days|up to date|at the moment|as of now)\b"
 )
-_TIMELY = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|"
-    r"this (?:week|month|year|morning|weekend|summer|winter|spring|fall|autumn)"
-    r"|recently|soon|since|weekend|(?:a|one|two|three|few|\d+) (?:day|week|month|year|hour)s?|"
-    + "|".join(_DAYS + _MONTHS)
-    + r"|(?:19|20)\d\d|\d{1,2}(?::\d\d)? ?[ap]m)\b"
-)
 
 
 def asks_when(query: str) -> bool:
@@ -77,11 +70,6 @@ def asks_when(query: str) -> bool:
 def asks_for_latest(query: str) -> bool:
     """Whether the newest word on the matter is wanted."""
     return _LATEST.search(query.lower()) is not None
-
-
-def mentions_time(text: str) -> bool:
-    """Whether the text says when something is."""
-    return _TIMELY.search(text.lower()) is not None
 
 
 def spans(query: str, now: datetime, earliest: datetime) -> tuple[Span, ...]:

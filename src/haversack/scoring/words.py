@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from threading import Lock
@@ -49,13 +50,13 @@ def split(text: str) -> list[str]:
     return [piece for word in words for piece in (_pieces(word) if _RUN.match(word) else (word,))]
 
 
-def word_keys(text: str) -> list[int]:
-    """One key per word of a document, repeats included."""
+def word_keys(words: Sequence[str]) -> list[int]:
+    """One key per word of a document, as `split` gave them."""
     known = _keys
     try:
-        return [known[word] for word in split(text)]
+        return [known[word] for word in words]
     except KeyError:
-        return [key_of(word) for word in split(text)]
+        return [key_of(word) for word in words]
 
 
 def query_keys(text: str) -> dict[int, str]:

@@ -1,0 +1,220 @@
+"""Learns how signals are weighed, from public conversations and variants of them, and writes `scoring/learned.py`.
+
+    python -m bench.recall.train --locomo FILE --beam FILE [--write] [--modes lexical static sentence]
+
+For each question all candidates stand in one softmax, and the weights (log-odds per feature, a base and a slope over
+the length trait) are those under which the gold turns are likeliest, ridge-penalised. Every family of conversations
+weighs the same. The printed table is cross-validated: the even conversations are ranked by what the odd ones taught,
+and the other way round; a variant stands on the side of its original. The shipped numbers are then fitted on all.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from bench.recall.protocol import World, build, recall_at
+from bench.recall.variants import as_roles, in_blocks, user_only
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from haversack.embed.embedder import Embedder, WordVectors
+from haversack.embed.static import StaticEmbedder
+from haversack.evaluation.conversations import Conversation, Query, load_beam, load_locomo
+from haversack.model.query import Filter
+from haversack.recall.filtering import allowed
+from haversack.recall.fuse import Pool, gather, rank
+from haversack.recall.question import read
+from haversack.recall.vector import cosines
+from haversack.scoring.blend import DEFAULT, Learned, length_trait
+
+_CANDIDATES = 300
+_RIDGE_BASE, _RIDGE_SLOPE = 5e-3, 1e-2
+_ROUNDS = 150
+Floats = NDArray[np.float32]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One question with its candidates."""
+
+    family: str
+    side: int
+    world: World
+    query: Query
+    pool: Pool
+    gold: NDArray[np.bool_]
+    chosen: NDArray[np.int64]
+    """Places in the pool of the candidates that are learned from."""
+
+
+def cases(
+    family: str, conversations: Sequence[Conversation], embedder: Embedder | None, words: WordVectors | None
+) -> list[Case]:
+    found: list[Case] = []
+    for number, conversation in enumerate(conversations):
+        world = build(conversation, embedder, words)
+        mask = allowed(world.index, Filter(), world.now)
+        earliest = min(memory.event_time for memory in world.memories)
+        turns = np.array(world.turn_of)
+        for query in conversation.queries:
+            question = read(query.text, world.now, earliest)
+            cosine = None if embedder is None else cosines(world.index.columns, embedder.embed_query(query.text))
+            pool = gather(world.index, question, mask, cosine, words)
+            gold = np.isin(turns[pool.rows], list(query.gold))
+            found.append(
+                Case(
+                    family=family, side=number % 2, world=world, query=query, pool=pool, gold=gold, chosen=_likely(pool)
+                )
+            )
+    return found
+
+
+def _likely(pool: Pool) -> NDArray[np.int64]:
+    value = sum(pool.features[name] for name in ("lexical", "dense", "soft", "session_best"))
+    value += sum(
+        np.float32(0.3) * pool.features[name] for name in ("before", "after", "speaker_named", "in_month", "on_day")
+    )
+    return np.argsort(-value, kind="stable")[:_CANDIDATES]
+
+
+def names_of(case: Sequence[Case]) -> list[str]:
+    return list(case[0].pool.features)
+
+
+def fit(train: Sequence[Case]) -> dict[str, tuple[float, float]]:
+    """Base and slope of each feature."""
+    names = names_of(train)
+    used = [case for case in train if case.gold[case.chosen].any()]
+    counts = np.array([len(case.chosen) for case in used])
+    starts = np.cumsum(counts) - counts
+    traits = np.repeat([length_trait(case.world.index.mean_size) for case in used], counts).astype(np.float32)
+    single = np.concatenate([np.stack([case.pool.features[n][case.chosen] for n in names], axis=1) for case in used])
+    spread = single.std(0) + 1e-6
+    matrix = np.concatenate([single / spread, single / spread * traits[:, None]], axis=1).astype(np.float32)
+    gold = np.concatenate([case.gold[case.chosen] for case in used]).astype(np.float32)
+    sizes = {family: sum(case.family == family for case in used) for family in {case.family for case in used}}
+    weight = np.repeat([1 / sizes[case.family] / len(sizes) for case in used], counts).astype(np.float32)
+    target = weight * gold / np.repeat(np.add.reduceat(gold, starts), counts)
+    ridge = np.concatenate([np.full(len(names), _RIDGE_BASE), np.full(len(names), _RIDGE_SLOPE)])
+
+    def loss(parameters: Numbers) -> tuple[float, Numbers]:
+        odds = matrix @ parameters.astype(np.float32)
+        odds -= np.repeat(np.maximum.reduceat(odds, starts), counts)
+        power = np.exp(odds)
+        total = np.repeat(np.add.reduceat(power, starts), counts)
+        value = -float((target * (odds - np.log(total))).sum())
+        slope = matrix.T @ (weight * power / total - target)
+        return value + float((ridge * parameters) @ parameters), slope + 2 * ridge * parameters
+
+    start = np.zeros(2 * len(names))
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS}).x
+    base, slope = found[: len(names)] / spread, found[len(names) :] / spread
+    return {name: (float(base[i]), float(slope[i])) for i, name in enumerate(names)}
+
+
+def calibrate(train: Sequence[Case], weights: dict[str, tuple[float, float]]) -> Learned:
+    """Scale and shift under which the sigmoid of the sum is the share of gold among candidates."""
+    odds, gold = list[Floats](), list[NDArray[np.bool_]]()
+    for case in train:
+        trait = length_trait(case.world.index.mean_size)
+        total = np.zeros(len(case.pool.rows), np.float32) + sum(
+            case.pool.features[n] * np.float32(b + trait * s) for n, (b, s) in weights.items()
+        )
+        odds.append(total.astype(np.float32))
+        gold.append(case.gold)
+    x, y = np.concatenate(odds).astype(np.float64), np.concatenate(gold).astype(np.float64)
+
+    def loss(p: Numbers) -> float:
+        z = p[0] * x + p[1]
+        return float(np.mean(np.logaddexp(0, z) - y * z))
+
+    scale, shift = minimize(loss, np.array([1.0, -5.0]), method="Nelder-Mead").x
+    return Learned(weights=weights, scale=float(scale), shift=float(shift))
+
+
+def ranked(case: Case, learned: Learned) -> list[int]:
+    now = int(case.world.now.timestamp() * 1e6)
+    return rank(case.world.index, case.pool, learned, DEFAULT, now=now, latest=False).rows.tolist()
+
+
+def evaluate(test: Sequence[Case], learned: Learned) -> dict[str, Numbers]:
+    results: dict[str, list[list[float]]] = {}
+    for case in test:
+        results.setdefault(case.family, []).append(recall_at(case.world, case.query, ranked(case, learned)))
+    return {family: np.array(rows) for family, rows in results.items()}
+
+
+def cross_validate(everything: Sequence[Case]) -> dict[str, Numbers]:
+    parts: dict[str, list[Numbers]] = {}
+    for side in (0, 1):
+        learned = Learned(weights=fit([case for case in everything if case.side != side]), scale=1.0, shift=0.0)
+        for family, rows in evaluate([case for case in everything if case.side == side], learned).items():
+            parts.setdefault(family, []).append(rows)
+    return {family: np.concatenate(rows) for family, rows in parts.items()}
+
+
+def families(locomo: Sequence[Conversation], beam: Sequence[Conversation]) -> dict[str, list[Conversation]]:
+    return {
+        "chats": list(locomo),
+        "logs": list(beam),
+        "chats as roles": [as_roles(conversation, number % 2) for number, conversation in enumerate(locomo)],
+        "chats in blocks": [in_blocks(conversation) for conversation in locomo],
+        "user turns": [user_only(conversation) for conversation in beam],
+    }
+
+
+def show(title: str, results: dict[str, Numbers]) -> None:
+    for family, rows in results.items():
+        print(
+            f"{title:22s} {family:16s} {len(rows):5d}  " + "  ".join(f"{100 * x:5.1f}" for x in rows.mean(0)),
+            flush=True,
+        )
+
+
+def write(models: dict[str, Learned], path: Path) -> None:
+    text = path.read_text("utf-8")
+    head, _, old = text.partition("# numbers follow\n")
+    kept = {block.split(" ", 1)[0]: block for block in old.split("\n\n") if block.strip()}
+    for name, learned in models.items():
+        rows = "".join(f'        "{n}": ({b:.4f}, {s:.4f}),\n' for n, (b, s) in learned.weights.items())
+        numbers = f"    weights={{\n{rows}    }},\n    scale={learned.scale:.4f},\n    shift={learned.shift:.4f},\n"
+        kept[name.upper()] = f"{name.upper()} = Learned(\n{numbers})"
+    path.write_text(head + "\n\n".join(block.strip() for block in kept.values()) + "\n", "utf-8")
+
+
+def embedders(mode: str) -> tuple[Embedder | None, WordVectors | None]:
+    if mode == "lexical":
+        return None, None
+    static = StaticEmbedder()
+    if mode == "static":
+        return static, static
+    from haversack.embed.onnx import OnnxEmbedder
+
+    return OnnxEmbedder(), static
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--locomo", type=Path, required=True)
+    parser.add_argument("--beam", type=Path, required=True)
+    parser.add_argument("--modes", nargs="+", default=["lexical", "static"])
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
+    sets, models = families(load_locomo(options.locomo), load_beam(options.beam)), dict[str, Learned]()
+    for mode in options.modes:
+        embedder, words = embedders(mode)
+        everything = [case for name, talks in sets.items() for case in cases(name, talks, embedder, words)]
+        show(f"{mode}, held out", cross_validate(everything))
+        models[mode] = calibrate(everything, fit(everything))
+        show(f"{mode}, fitted", evaluate(everything, models[mode]))
+    if options.write:
+        write(models, options.write)
+
+
+if __name__ == "__main__":
+    main()
