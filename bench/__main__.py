@@ -24,6 +24,7 @@ ALONE = {
     "writing": "bench.speed.writing:run",
     "prefix": "bench.history.prefix:run",
     "recall": "bench.peers.recall:ours_alone",
+    "server": "bench.server.load:run",
     "mcp": "bench.mcp.cost:run",
 }
 """What runs in the project's own environment."""

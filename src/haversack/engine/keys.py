@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -26,9 +26,11 @@ from haversack.store.port import SYSTEM, Batch, Written
 __all__ = ["Issued", "Key", "Keyring", "Scope", "matches"]
 
 _COLLECTION = "key"
+_USES = "key-use"
 _PREFIX = "hvs"
 _ID_BYTES, _SECRET_BYTES = 10, 32
 _MOST = 10_000
+_RECENT = timedelta(seconds=1)
 _LONGEST_GRACE = timedelta(days=7)
 _NOBODY = hashlib.sha256(b"").hexdigest()
 
@@ -97,12 +99,19 @@ class _Stored:
     digest: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Used:
+    uses: int
+    last_used_at: datetime
+
+
 class Keyring:
     """The keys of one store."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._uses: dict[str, tuple[int, datetime]] = {}
+        self._recent: dict[str, tuple[Key, datetime]] = {}
         self._lock = Lock()
 
     def create(
@@ -117,80 +126,95 @@ class Keyring:
         now = self._core.clock()
         if expires_at is not None and expires_at <= now:
             raise InputError(f"expires_at={expires_at.isoformat()} is in the past")
-        key = Key(
-            id=base64.b32encode(self._core.entropy(_ID_BYTES)).decode("ascii").lower(),
-            name=label(name, "name"),
-            scope=read_scope(scope),
-            namespaces=read_patterns(namespaces),
-            created_at=now,
-            expires_at=expires_at,
+        stored, secret = self._press(
+            Key(
+                id=base64.b32encode(self._core.entropy(_ID_BYTES)).decode("ascii").lower(),
+                name=label(name, "name"),
+                scope=read_scope(scope),
+                namespaces=read_patterns(namespaces),
+                created_at=now,
+                expires_at=expires_at,
+            )
         )
-        secret = f"{_PREFIX}_{key.id}_{_text(self._core.entropy(_SECRET_BYTES))}"
-        self._write(_Stored(key=key, digest=_digest(secret)), expected=0)
-        return Issued(key=key, secret=secret)
+        self._write(_record(stored, expected=0))
+        return Issued(key=stored.key, secret=secret)
 
     def check(self, secret: str) -> Key | None:
         """The live key of this secret, or None. Takes the same time however much of the secret is right."""
-        found = self._find(_id_in(secret))
-        right = hmac.compare_digest(_digest(secret), found.digest if found else _NOBODY)
+        digest, found = _digest(secret), self._find(_id_in(secret))
+        right = hmac.compare_digest(digest, found.digest if found else _NOBODY)
         now = self._core.clock()
         if found is None or not right or not found.key.is_live(now):
             return None
         with self._lock:
-            count, _ = self._uses.get(found.key.id, (0, now))
-            self._uses[found.key.id] = (count + 1, now)
+            if len(self._recent) >= _MOST:
+                self._recent.clear()
+            self._recent[digest] = (found.key, now)
+        self._count(found.key, now)
         return found.key
+
+    def recent(self, secret: str) -> Key | None:
+        """The key, without asking the store, when `check` let this secret in during the last second.
+
+        So a key that another process revoked works for a second at most; one revoked here stops at once.
+        """
+        found = self._recent.get(_digest(secret))
+        now = self._core.clock()
+        if found is None or now - found[1] > _RECENT or not found[0].is_live(now):
+            return None
+        self._count(found[0], now)
+        return found[0]
 
     def all(self) -> list[Key]:
         """Every key, revoked and expired ones included, by age."""
-        records = self._core.store.records(SYSTEM, _COLLECTION, limit=_MOST)
-        return sorted((_read(record.value).key for record in records), key=lambda key: (key.created_at, key.id))
+        store = self._core.store
+        uses = {record.key: record.value for record in store.records(SYSTEM, _USES, limit=_MOST)}
+        found = (_read(record.value).key for record in store.records(SYSTEM, _COLLECTION, limit=_MOST))
+        return sorted((_with_uses(key, uses.get(key.id)) for key in found), key=lambda key: (key.created_at, key.id))
 
     def get(self, key_id: str) -> Key:
         """One key; raises NotFoundError."""
-        return self._stored(key_id).key
+        stored, _ = self._stored(key_id)
+        record = self._core.store.record(SYSTEM, _USES, key_id)
+        return _with_uses(stored.key, None if record is None else record.value)
 
     def rename(self, key_id: str, name: str) -> Key:
         """Give a key another name."""
-        stored = self._stored(key_id)
-        key = replace(stored.key, name=label(name, "name"))
-        self._write(replace(stored, key=key))
-        return key
+        checked = label(name, "name")
+        return self._change(key_id, lambda key: replace(key, name=checked))
 
     def grant(self, key_id: str, namespaces: Iterable[str] | None) -> Key:
         """Give a key these namespaces instead of its own (None: every one)."""
-        stored = self._stored(key_id)
-        key = replace(stored.key, namespaces=read_patterns(namespaces))
-        self._write(replace(stored, key=key))
-        return key
+        checked = read_patterns(namespaces)
+        return self._change(key_id, lambda key: replace(key, namespaces=checked))
 
     def revoke(self, key_id: str) -> Key:
         """From now on the key opens nothing. It stays listed."""
-        stored = self._stored(key_id)
-        if stored.key.revoked_at is not None:
-            return stored.key
-        key = replace(stored.key, revoked_at=self._core.clock())
-        self._write(replace(stored, key=key))
-        return key
+        now = self._core.clock()
+        return self._change(key_id, lambda key: replace(key, revoked_at=key.revoked_at or now))
 
     def rotate(self, key_id: str, *, grace: timedelta = timedelta()) -> Issued:
         """A new key with the same name, scope, namespaces and expiry; the old one works for `grace` longer."""
         if not timedelta() <= grace <= _LONGEST_GRACE:
             raise InputError(f"grace={grace} must be from 0 to {_LONGEST_GRACE.days} days")
-        stored, now = self._stored(key_id), self._core.clock()
+        (stored, version), now = self._stored(key_id), self._core.clock()
         old = stored.key
-        if not old.is_live(now):
-            raise ConflictError(f"key {key_id!r} is revoked or expired: make a new one instead")
-        issued = self.create(old.name, scope=old.scope, namespaces=old.namespaces, expires_at=old.expires_at)
+        if not old.is_live(now) or old.replaced_by is not None:
+            raise ConflictError(f"key {key_id!r} is revoked, expired or rotated already: make a new one instead")
+        fresh, secret = self._press(
+            replace(old, id=base64.b32encode(self._core.entropy(_ID_BYTES)).decode("ascii").lower(), created_at=now)
+        )
         end = min(now + grace, old.expires_at or now + grace)
         left = replace(old, expires_at=end) if grace else replace(old, revoked_at=now)
-        self._write(replace(stored, key=replace(left, replaced_by=issued.key.id)))
-        return issued
+        kept = replace(stored, key=replace(left, replaced_by=fresh.key.id))
+        self._write(_record(fresh, expected=0), _record(kept, expected=version))
+        return Issued(key=fresh.key, secret=secret)
 
     def delete(self, key_id: str) -> None:
         """Remove a key from the list as well."""
         self._stored(key_id)
-        self._core.store.apply(SYSTEM, Batch(records=(Written(collection=_COLLECTION, key=key_id, value=None),)))
+        gone = (Written(collection=collection, key=key_id, value=None) for collection in (_COLLECTION, _USES))
+        self._write(*gone)
 
     def exist(self) -> bool:
         """Whether any key is live."""
@@ -198,29 +222,60 @@ class Keyring:
         return any(key.is_live(now) for key in self.all())
 
     def flush(self) -> None:
-        """Write how often and when keys were used since the last time."""
+        """Write how often and when keys were used since the last time; kept apart, so that it undoes no revocation."""
         with self._lock:
             uses, self._uses = self._uses, {}
+        store = self._core.store
         for key_id, (count, moment) in uses.items():
-            found = self._find(key_id)
-            if found is not None:
-                self._write(replace(found, key=replace(found.key, uses=found.key.uses + count, last_used_at=moment)))
+            record = store.record(SYSTEM, _USES, key_id)
+            before = 0 if record is None else msgspec.json.decode(record.value, type=_Used).uses
+            value = msgspec.json.encode(_Used(uses=before + count, last_used_at=moment))
+            store.apply(SYSTEM, Batch(records=(Written(collection=_USES, key=key_id, value=value),)))
 
-    def _stored(self, key_id: str) -> _Stored:
-        found = self._find(key_id)
-        if found is None:
+    def _press(self, key: Key) -> tuple[_Stored, str]:
+        secret = f"{_PREFIX}_{key.id}_{_text(self._core.entropy(_SECRET_BYTES))}"
+        return _Stored(key=key, digest=_digest(secret)), secret
+
+    def _count(self, key: Key, now: datetime) -> None:
+        with self._lock:
+            count, _ = self._uses.get(key.id, (0, now))
+            self._uses[key.id] = (count + 1, now)
+
+    def _change(self, key_id: str, change: Callable[[Key], Key]) -> Key:
+        """Change a key as it is now, whoever else changes it at the same time."""
+        while True:
+            stored, version = self._stored(key_id)
+            changed = replace(stored, key=change(stored.key))
+            try:
+                self._write(_record(changed, expected=version))
+            except ConflictError:
+                continue
+            return changed.key
+
+    def _stored(self, key_id: str) -> tuple[_Stored, int]:
+        record = self._core.store.record(SYSTEM, _COLLECTION, key_id) if key_id else None
+        if record is None:
             raise NotFoundError(f"no key {key_id!r}")
-        return found
+        return _read(record.value), record.version
 
     def _find(self, key_id: str) -> _Stored | None:
         record = self._core.store.record(SYSTEM, _COLLECTION, key_id) if key_id else None
         return None if record is None else _read(record.value)
 
-    def _write(self, stored: _Stored, expected: int | None = None) -> None:
-        record = Written(
-            collection=_COLLECTION, key=stored.key.id, value=msgspec.json.encode(stored), expected=expected
-        )
-        self._core.store.apply(SYSTEM, Batch(records=(record,)))
+    def _write(self, *records: Written) -> None:
+        self._core.store.apply(SYSTEM, Batch(records=records))
+        self._recent.clear()
+
+
+def _record(stored: _Stored, *, expected: int) -> Written:
+    return Written(collection=_COLLECTION, key=stored.key.id, value=msgspec.json.encode(stored), expected=expected)
+
+
+def _with_uses(key: Key, value: bytes | None) -> Key:
+    if value is None:
+        return key
+    used = msgspec.json.decode(value, type=_Used)
+    return replace(key, uses=used.uses, last_used_at=used.last_used_at)
 
 
 def matches(pattern: str, namespace: str) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from fastapi import APIRouter
 from pydantic import JsonValue
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
+from haversack.assemble import Context, Verdict
 from haversack.engine.keys import Scope
 from haversack.scoring.blend import Weights
 from haversack.server.caller import In, ReadNs
@@ -119,10 +120,7 @@ def context(here: ReadNs, body: ContextBody) -> Response:
     """The best context that fits the budget, fenced as data, with its ledger and a verdict for every candidate."""
     packed = here.ns.context(body.query, **question(here, body))
     here.note("context", ids=packed.items)
-    shape: Any = packed.to_dict() | {"items": list(packed.items)}
-    if not body.verdicts:
-        shape["verdicts"] = []
-    return answer(shape)
+    return answer(_context_shape(packed, verdicts=body.verdicts))
 
 
 @router.post("/why", response_model=WhyShape, responses=problems(422, 502))
@@ -156,3 +154,47 @@ def question(here: In, body: RecallBody) -> dict[str, Any]:
     if isinstance(body.weights, WeightsBody):
         given["weights"] = Weights(**body.weights.model_dump())
     return {name: value for name, value in given.items() if name not in {"query", "top_k", "verdicts", "memory_id"}}
+
+
+def _context_shape(packed: Context, *, verdicts: bool) -> ContextShape:
+    """The context as it is answered; rows that nobody asked for are not even made."""
+    return ContextShape(
+        text=packed.text,
+        tokens=packed.tokens,
+        budget=packed.budget,
+        count=packed.measure,
+        layout=packed.layout,
+        format=packed.format,
+        value=round(packed.value, 6),
+        items=list(packed.items),
+        sections=[
+            SectionShape(
+                name=section.name,
+                planned=section.planned,
+                tokens=section.tokens,
+                candidates=section.candidates,
+                kept=section.kept,
+                shortened=section.shortened,
+                dropped=section.dropped,
+            )
+            for section in packed.sections
+        ],
+        verdicts=[_verdict_shape(row) for row in packed.verdicts] if verdicts else [],
+        ledger=cast("LedgerShape", packed.ledger.to_dict()),
+    )
+
+
+def _verdict_shape(row: Verdict) -> VerdictShape:
+    return VerdictShape(
+        memory_id=row.memory_id,
+        kind=row.kind,
+        section=row.section,
+        verdict=row.verdict,
+        reason=row.reason,
+        stage=row.stage,
+        tokens=row.tokens,
+        score=row.score,
+        parts=dict(row.parts),
+        rendition=row.rendition,
+        metadata=dict(row.metadata),
+    )
