@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
 from haversack.engine.core import Core
 from haversack.engine.forgetting import every_memory
 from haversack.errors import InputError
 from haversack.model.memory import Memory
 from haversack.model.query import Filter
-from haversack.model.times import hours_between
+from haversack.model.times import EPOCH, hours_between
 
-__all__ = ["Page", "folded", "live", "page", "reembed", "wake_up"]
+__all__ = ["Page", "Timeline", "folded", "live", "page", "reembed", "timeline", "wake_up"]
 
 _MOST = 1_000
 _CHUNK = 1_000
@@ -29,6 +29,17 @@ class Page:
     next: int | None
     """Ask for what came after this; None when this is the last page. What changes meanwhile comes again, at the end:
     nothing is missed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """Some memories, newest first."""
+
+    memories: tuple[Memory, ...]
+    total: int
+    """How many pass the filter in all."""
+    by_day: Mapping[date, int]
+    """How many of those were said or happened on which day (UTC), oldest first; days without any are left out."""
 
 
 def page(core: Core, namespace: str, chosen: Filter, now: datetime, *, after: int, limit: int) -> Page:
@@ -49,6 +60,17 @@ def page(core: Core, namespace: str, chosen: Filter, now: datetime, *, after: in
         after = changes.upto
         if not changes.more:
             return Page(memories=tuple(found), next=None)
+
+
+def timeline(core: Core, namespace: str, chosen: Filter, now: datetime, *, skip: int, limit: int) -> Timeline:
+    """Up to `limit` memories that pass the filter, newest first, behind the first `skip`."""
+    if not 1 <= limit <= _MOST:
+        raise InputError(f"limit={limit} must be from 1 to {_MOST}")
+    if skip < 0:
+        raise InputError(f"skip={skip} must be 0 or more")
+    ids, days = core.recall.timeline(namespace, filter=chosen, now=now, skip=skip, top_k=limit)
+    by_day = {(EPOCH + timedelta(days=number)).date(): count for number, count in days.items()}
+    return Timeline(memories=tuple(core.store.memories(namespace, ids)), total=sum(days.values()), by_day=by_day)
 
 
 def live(core: Core, namespace: str, chosen: Filter, now: datetime) -> Iterator[Memory]:

@@ -91,6 +91,10 @@ class Namespace:
             raise NotFoundError(f"no memory {memory_id!r} in namespace {self.name!r}")
         return found[0]
 
+    def get_many(self, memory_ids: Iterable[str]) -> list[Memory]:
+        """Those of these memories that exist, in the order asked."""
+        return self._core.store.memories(self.name, list(memory_ids))
+
     def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> list[Hit]:
         """The memories that answer the query, best first, each with its score (0 to 1) and the parts of it.
 
@@ -191,6 +195,11 @@ class Namespace:
         """Embed what has no vector of the present embedder; returns how many were done. Safe to stop and repeat."""
         return listing.reembed(self._core, self.name, report)
 
+    def timeline(self, *, skip: int = 0, limit: int = 50, **conditions: Unpack[Conditions]) -> listing.Timeline:
+        """Memories by the time when they were said or happened, newest first, and how many there are on each day."""
+        chosen = read_filter(conditions)
+        return listing.timeline(self._core, self.name, chosen, self._core.clock(), skip=skip, limit=limit)
+
     def wake_up(self, *, top: int = 20, least: float = 0.0) -> tuple[list[Memory], int]:
         """The memories to begin a conversation with, by importance and age, and how many there are to choose from."""
         return listing.wake_up(self._core, self.name, self._core.clock(), top=top, least=least)
@@ -274,6 +283,7 @@ class Namespace:
             budget=_tokens(settings.budget if budget is None else budget),
             counter=counter,
             hold_back=suspicions,
+            noted=question.get("now") is None,
         )
         return self._request(query, cast("Question", question)), wanted
 

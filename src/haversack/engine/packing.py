@@ -34,6 +34,8 @@ class Packing:
     counter: Counter
     hold_back: frozenset[Suspicion] = frozenset()
     """What a memory may not look like."""
+    noted: bool = True
+    """Whether what is left out for want of room counts as left out: not in a question about another moment."""
 
 
 def pack(core: Core, request: Request, packing: Packing) -> Context:
@@ -49,7 +51,7 @@ def pack(core: Core, request: Request, packing: Packing) -> Context:
         query=request.query,
         now=request.now,
     )
-    if len(request.namespaces) == 1:
+    if packing.noted and len(request.namespaces) == 1:
         core.trims.note(core.store, request.namespaces[0], found, context)
     return context
 

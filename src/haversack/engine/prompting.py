@@ -37,7 +37,7 @@ from haversack.model.query import Filter
 from haversack.model.text import is_blank
 from haversack.scoring.blend import DEFAULT
 
-__all__ = ["Window", "primed", "prompt", "reading"]
+__all__ = ["Window", "preview", "primed", "prompt", "reading"]
 
 _LEAST_PER_MESSAGE = 8
 """Fewer tokens than this per message are so rare that no window holds more messages than its tokens divided by it."""
@@ -71,10 +71,18 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     """
     if core.memory.compaction is not None:
         coordinator_of(core, namespace).before_prompt(session)
+    built = preview(core, namespace, session, wanted)
+    if built.anchor is not None:
+        core.anchors[namespace, session] = built.anchor
+    _watch(core, namespace, session, built, wanted)
+    return built
+
+
+def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
+    """The prompt as it would be now; nothing is awaited, started or kept."""
     history = _history(core, namespace, session, wanted)
     live, since, past, asked = _live(wanted.query, history)
-    place = (namespace, session)
-    built = build_prompt(
+    return build_prompt(
         query=live,
         since=since,
         pricer=wanted.pricer,
@@ -90,12 +98,8 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         format=wanted.format,
         context_budget=wanted.budget,
         now=wanted.now,
-        previous=core.anchors.get(place),
+        previous=core.anchors.get((namespace, session)),
     )
-    if built.anchor is not None:
-        core.anchors[place] = built.anchor
-    _watch(core, namespace, session, built, wanted)
-    return built
 
 
 def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from haversack.assemble import Primed, Prompt
 from haversack.compaction import CompactionResult, ContextBudgetMonitor
+from haversack.compaction.view import Fold, load_view
 from haversack.engine import compacting, prompting
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata
@@ -94,6 +95,10 @@ class Session:
         """
         return prompting.prompt(self._core, self._namespace, self.id, self._window(query, wanted))
 
+    def preview(self, query: str | None = None, **wanted: Unpack[PromptShape]) -> Prompt:
+        """The prompt as `prompt` would make it now, for looking at: no compaction is awaited or started by it."""
+        return prompting.preview(self._core, self._namespace, self.id, self._window(query, wanted))
+
     def prime(self, **wanted: Unpack[PromptShape]) -> Primed:
         """What to begin the session with: known facts, entities, insights, summaries, earlier sessions' last turns."""
         return prompting.primed(self._core, self._namespace, self.id, self._window(None, wanted))
@@ -123,6 +128,10 @@ class Session:
 
     def _window(self, query: str | None, wanted: PromptShape) -> Window:
         return read_window(self._core, None if query is None else clean(query, "query"), wanted)
+
+    def folds(self) -> tuple[Fold, ...]:
+        """The spans of turns that summaries stand for in prompts, by position."""
+        return load_view(self._core.store, self._namespace, self.id)[0].folds
 
     def turns(self, *, after: int = -1, limit: int | None = None) -> list[Turn]:
         """Turns behind position `after` (-1: from the start), in the order they were said."""

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Recall", "RecallOptions"]
 
 _PAGE = 10_000
+_DAY = 86_400_000_000
+"""In microseconds."""
 _DEFAULT_LIMIT = 2_000_000_000
 
 
@@ -142,6 +144,27 @@ class Recall:
             with self._fresh(name) as index:
                 hits += _listed(name, index, self._mask(name, index, filter, now), limit, only_pinned=pinned)
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
+
+    def timeline(
+        self,
+        namespace: str,
+        *,
+        filter: Filter,  # noqa: A002
+        now: datetime,
+        skip: int,
+        top_k: int,
+    ) -> tuple[list[str], dict[int, int]]:
+        """Ids of what passes the filter, newest first, behind the first `skip`; and how many there are, by day number.
+
+        Days count from the epoch, in UTC.
+        """
+        with self._fresh(namespace) as index:
+            columns, rows = index.columns, np.flatnonzero(self._mask(namespace, index, filter, now))
+            order = np.lexsort((-columns.born[rows], -columns.time[rows]))[skip : skip + top_k]
+            days, counts = np.unique(columns.time[rows] // _DAY, return_counts=True)
+            return [index.ids[row] for row in rows[order].tolist()], dict(
+                zip(days.tolist(), counts.tolist(), strict=True)
+            )
 
     def nearest(
         self,
