@@ -110,7 +110,7 @@ class Compactor:
             work = self._begin(request, started_at, begun)
             result = self._work(work, lease, cancel)
         finally:
-            leases.release(self.store, self.namespace, lease, self.clock())
+            leases.release(self.store, self.namespace, lease)
         elapsed = (time.monotonic() - begun) * 1000
         return replace(result, completed_at=self.clock(), duration_ms=elapsed)
 
@@ -232,7 +232,7 @@ class Compactor:
             return self._report(work, Outcome.FAILED, reasons=("not shorter",), errors=("the view did not shrink",))
         batch = Batch(
             memories=memories,
-            records=(view_write(view, work.version), leases.releasing(lease, self.clock())),
+            records=(view_write(view, work.version), leases.releasing(lease)),
         )
         try:
             self.store.apply(self.namespace, self.prepare(batch))

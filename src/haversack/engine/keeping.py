@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from importlib.metadata import version
@@ -14,7 +15,7 @@ from haversack.engine.core import Core
 from haversack.engine.forgetting import Forgotten
 from haversack.engine.jobs import JobBoard, JobState
 from haversack.engine.trims import trimmed
-from haversack.errors import RefusedError
+from haversack.errors import ReadOnlyError, RefusedError
 from haversack.maintenance import archive, restore
 from haversack.maintenance.archive import Rewritten, Schedule
 from haversack.maintenance.health import Health, NamespaceHealth, advise, look_at
@@ -72,7 +73,8 @@ class StoreMaintenance:
         if to is None:
             target.parent.mkdir(exist_ok=True)
         taken = take(core.store, self._site(), target, occasion, only=namespace)
-        archive.note(core.store, taken, scheduled=scheduled)
+        with suppress(ReadOnlyError):  # a store that cannot be written can be copied all the same
+            archive.note(core.store, taken, scheduled=scheduled)
         return taken
 
     def keep_schedule(self) -> Snapshot | None:

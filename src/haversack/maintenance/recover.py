@@ -161,4 +161,4 @@ def _free(desk: Desk, run: Run) -> None:
         abandoned=lambda owner: owner == run.owner,
     )
     if lease is not None:
-        leases.release(desk.store, desk.namespace, lease, desk.clock())
+        leases.release(desk.store, desk.namespace, lease)

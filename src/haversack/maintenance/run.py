@@ -152,7 +152,7 @@ class Journal:
 
     def end(self, state: RunState, **notes: str) -> None:
         """Close the run and give the lease back, in one transaction."""
-        closing = leases.releasing(self._lease, self._desk.clock())
+        closing = leases.releasing(self._lease)
         self._write(
             replace(self.run, state=state, notes={**self.run.notes, **notes}), Batch(records=(closing,)), renew=False
         )

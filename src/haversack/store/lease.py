@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from haversack.errors import ConflictError
+from haversack.model.times import EPOCH
 from haversack.store.port import Batch, Store, Written
 
 __all__ = ["COLLECTION", "Lease", "acquire", "held_by", "release", "releasing", "renewing"]
@@ -73,15 +74,18 @@ def renewing(lease: Lease, until: datetime) -> tuple[Lease, Written]:
     return Lease(key=lease.key, owner=lease.owner, until=until, version=lease.version + 1), written
 
 
-def releasing(lease: Lease, now: datetime) -> Written:
-    """The write that ends the lease; in a batch it makes the whole batch fail when the lease was lost meanwhile."""
-    return Written(collection=COLLECTION, key=lease.key, value=_value(lease.owner, now), expected=lease.version)
+def releasing(lease: Lease) -> Written:
+    """The write that ends the lease; in a batch it makes the whole batch fail when the lease was lost meanwhile.
+
+    It is over at any time: a clock that jumps back does not bring it to life again.
+    """
+    return Written(collection=COLLECTION, key=lease.key, value=_value(lease.owner, EPOCH), expected=lease.version)
 
 
-def release(store: Store, namespace: str, lease: Lease, now: datetime) -> None:
+def release(store: Store, namespace: str, lease: Lease) -> None:
     """End the lease, unless it was lost already."""
     try:
-        store.apply(namespace, Batch(records=(releasing(lease, now),)))
+        store.apply(namespace, Batch(records=(releasing(lease),)))
     except ConflictError:
         return
 

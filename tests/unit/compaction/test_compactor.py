@@ -114,7 +114,7 @@ def test_what_is_held_by_another_run_is_refused(
     service = ScriptedChat(lines=[names])
     refused = compactor(service).run(ask())
     assert (refused.outcome, refused.reasons, service.seen) == (Outcome.REFUSED, ("already running",), [])
-    leases.release(store, "n", other, NOW)
+    leases.release(store, "n", other)
     assert compactor(service).run(ask()).outcome is Outcome.DONE
 
 
