@@ -12,7 +12,7 @@ from haversack.engine.namespace import Namespace
 from haversack.errors import InputError, RefusedError, StoreError
 from haversack.maintenance import reorganize as reorganizing
 from haversack.maintenance.run import RunState
-from haversack.model.memory import Kind, Stage
+from haversack.model.memory import Kind, Memory, Stage, Trust
 from haversack.store.port import Batch
 
 
@@ -27,10 +27,18 @@ def ns(sack: Haversack) -> Namespace:
     return sack.namespace("n")
 
 
-def test_duplicates_are_hidden_the_trusted_one_stays_and_undo_shows_them(ns: Namespace) -> None:
-    same = ns.remember("the office in Berlin has two of the printers", trust="extracted")
-    better = ns.remember("the office in Berlin has two printers", trust="verified")
-    other = ns.remember("the office in Paris has two printers", trust="extracted")
+def put(engine: Core, number: int, content: str, **fields: object) -> Memory:
+    """A statement as an import or an older program left it: not looked at when it was written."""
+    at = engine.clock()
+    row = Memory(id=f"{number:026}", kind=Kind.FACT, content=content, created_at=at, event_time=at, **fields)  # pyright: ignore[reportArgumentType]
+    engine.store.apply("n", Batch(memories=(row,)))
+    return engine.store.memories("n", [row.id])[0]
+
+
+def test_duplicates_are_hidden_the_trusted_one_stays_and_undo_shows_them(ns: Namespace, engine: Core) -> None:
+    same = put(engine, 1, "the office in Berlin has two of the printers", trust=Trust.EXTRACTED)
+    better = put(engine, 2, "the office in Berlin has two printers", trust=Trust.VERIFIED)
+    other = put(engine, 3, "the office in Paris has two printers", trust=Trust.EXTRACTED)
     planned = ns.maintenance.reorganize()
     assert planned.preview
     done = ns.maintenance.reorganize(execute=True)
@@ -88,10 +96,10 @@ def test_many_statements_about_one_name_are_summed_up_once(ns: Namespace) -> Non
     assert ns.get(again.decision.syntheses[0].memory.id).stage is Stage.DELETED
 
 
-def test_single_steps(ns: Namespace, clock: list[timedelta]) -> None:
+def test_single_steps(ns: Namespace, engine: Core, clock: list[timedelta]) -> None:
     ns.remember("one two three four", expires_at="2026-03-02")
-    ns.remember("the printers stand beside the door")
-    ns.remember("the printers stand beside that door")
+    put(engine, 1, "the printers stand beside the door")
+    put(engine, 2, "the printers stand beside that door")
     clock[0] = timedelta(days=2)
     assert ns.maintenance.reorganize(steps=["analyze"]).decision.analysis["memories"] == 3
     done = ns.maintenance.reorganize(steps=["dedupe"], execute=True)
@@ -103,8 +111,8 @@ def test_single_steps(ns: Namespace, clock: list[timedelta]) -> None:
 def test_what_somebody_edits_meanwhile_is_left_and_named(
     ns: Namespace, engine: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ns.remember("the printers stand beside the door")
-    twin = ns.remember("the printers stand beside that door")
+    put(engine, 1, "the printers stand beside the door")
+    twin = put(engine, 2, "the printers stand beside that door")
     decide = reorganizing.decide
 
     def slow(*args: object) -> object:
@@ -120,8 +128,8 @@ def test_what_somebody_edits_meanwhile_is_left_and_named(
 
 
 def test_a_broken_promise_fails_the_run(ns: Namespace, engine: Core, monkeypatch: pytest.MonkeyPatch) -> None:
-    ns.remember("the printers stand beside the door")
-    ns.remember("the printers stand beside that door")
+    put(engine, 1, "the printers stand beside the door")
+    put(engine, 2, "the printers stand beside that door")
     monkeypatch.setattr("haversack.engine.reorganizing.hidden_behind", lambda one, keep: replace(one, content="?"))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     with pytest.raises(StoreError, match="words of memory"):
         ns.maintenance.reorganize(execute=True)
