@@ -119,6 +119,28 @@ class Index:
             self._append(fresh)
         self.embed(vectors)
 
+    def take_over(
+        self,
+        *,
+        ids: list[str],
+        sessions: Iterable[str],
+        speakers: Iterable[str],
+        tails: list[int],
+        session_length: list[float],
+        upto: int,
+    ) -> None:
+        """Complete an index whose arrays were loaded: names, and the sums that follow from the columns."""
+        columns = self.columns
+        self.ids, self.place = ids, {memory_id: row for row, memory_id in enumerate(ids)}
+        self.sessions = {name: code for code, name in enumerate(sessions)}
+        for name in speakers:
+            self._speaker(name)
+        self.tails, self.session_length, self.upto = tails, session_length, upto
+        self.present = columns.rows
+        self.unembedded = int(columns.rows - np.count_nonzero(columns.flags & np.uint16(Flag.EMBEDDED)))
+        self.total_length = float(columns.length.sum(dtype=np.float64))
+        self.total_size = float(columns.size.sum(dtype=np.float64))
+
     def drop(self, ids: Iterable[str]) -> None:
         """Forget erased memories."""
         for memory_id in ids:

@@ -88,12 +88,10 @@ class Postings:
             return found[0]
         return np.concatenate([rows for rows, _ in found]), np.concatenate([counts for _, counts in found])
 
-    def compact(self) -> Run:
-        """Everything in one run."""
+    def runs(self) -> list[Run]:
+        """Everything as sorted runs."""
         self._seal()
-        while len(self._runs) > 1:
-            self._merge_last()
-        return self._runs[0] if self._runs else Run.sort(self._keys[:0], self._rows[:0], self._counts[:0])
+        return list(self._runs)
 
     @property
     def nbytes(self) -> int:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections import OrderedDict
 from collections.abc import Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from threading import Lock, RLock
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from haversack.embed.codec import Quantised, decode_vector, encode_vectors
+from haversack.embed.codec import encode_vectors
 from haversack.embed.embedder import Embedder, Vectors, WordVectors
 from haversack.embed.static import StaticEmbedder
 from haversack.model.query import Filter
@@ -25,16 +21,13 @@ from haversack.recall.hits import Hit, Standing
 from haversack.recall.index import Index, indexed_text, is_filed_exactly
 from haversack.recall.nearest import nearest
 from haversack.recall.question import Question, checked_top_k, read
+from haversack.recall.shelf import Shelf
 from haversack.recall.vector import cosines
 from haversack.scoring.blend import DEFAULT, LEXICAL, SENTENCE, STATIC, Weights
 from haversack.store.port import Batch, Store, Vector
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
 __all__ = ["Recall", "RecallOptions"]
 
-_PAGE = 10_000
 _DAY = 86_400_000_000
 """In microseconds."""
 _DEFAULT_LIMIT = 2_000_000_000
@@ -45,14 +38,6 @@ class RecallOptions:
     """How recall scores."""
 
     weights: Weights = DEFAULT
-
-
-@dataclass(slots=True)
-class _Slot:
-    """One namespace's index and the lock that guards it."""
-
-    index: Index
-    lock: RLock = field(default_factory=RLock)
 
 
 class Recall:
@@ -76,10 +61,8 @@ class Recall:
         self._embedder = embedder
         self._words = embedder if words is None and isinstance(embedder, StaticEmbedder) else words
         self._learned = LEXICAL if embedder is None else STATIC if embedder is self._words else SENTENCE
-        self._limit = limit_bytes
         self._options = options
-        self._slots: OrderedDict[str, _Slot] = OrderedDict()
-        self._lock = Lock()
+        self._shelf = Shelf(store, embedder, self._words, limit_bytes)
 
     def search(
         self,
@@ -141,7 +124,7 @@ class Recall:
         limit = checked_top_k(top_k)
         hits: list[Hit] = []
         for name in dict.fromkeys(namespaces):
-            with self._fresh(name) as index:
+            with self._shelf.fresh(name) as index:
                 hits += _listed(name, index, self._mask(name, index, filter, now), limit, only_pinned=pinned)
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
@@ -158,7 +141,7 @@ class Recall:
 
         Days count from the epoch, in UTC.
         """
-        with self._fresh(namespace) as index:
+        with self._shelf.fresh(namespace) as index:
             columns, rows = index.columns, np.flatnonzero(self._mask(namespace, index, filter, now))
             order = np.lexsort((-columns.born[rows], -columns.time[rows]))[skip : skip + top_k]
             days, counts = np.unique(columns.time[rows] // _DAY, return_counts=True)
@@ -180,14 +163,14 @@ class Recall:
 
         Cosines with `vector`, the text's embedding; without one, the share of its telling words.
         """
-        with self._fresh(namespace) as index:
+        with self._shelf.fresh(namespace) as index:
             return nearest(index, self._mask(namespace, index, filter, now), text, vector, top_k)
 
     def missing(self, namespace: str) -> list[str]:
         """Ids of the memories without a vector of the present embedder, oldest first."""
         if self._embedder is None:
             return []
-        with self._fresh(namespace) as index:
+        with self._shelf.fresh(namespace) as index:
             return index.without_vector()
 
     def reembed(self, namespace: str, *, limit: int = 256) -> int:
@@ -199,19 +182,21 @@ class Recall:
         data = encode_vectors(self._embedder.embed([indexed_text(memory) for memory in memories]))
         rows = [Vector(memory=m.id, model=self._embedder.model, data=d) for m, d in zip(memories, data, strict=True)]
         self._store.apply(namespace, Batch(vectors=tuple(rows)))
-        with self._fresh(namespace) as index:
-            index.embed(self._decoded({row.memory: row.data for row in rows}))
+        with self._shelf.fresh(namespace) as index:
+            index.embed(self._shelf.decoded({row.memory: row.data for row in rows}))
             return len(index.without_vector())
 
     def forget(self, namespace: str) -> None:
         """Drop the namespace's index; the next search builds it again."""
-        with self._lock:
-            self._slots.pop(namespace, None)
+        self._shelf.forget(namespace)
+
+    def save(self, namespace: str) -> None:
+        """Keep the namespace's index in the store for the next cold start; after large changes that happens unasked."""
+        self._shelf.save(namespace)
 
     def close(self) -> None:
-        """Drop every index."""
-        with self._lock:
-            self._slots.clear()
+        """Drop every index, after what is being saved."""
+        self._shelf.close()
 
     def _query_vector(self, query: str) -> Vectors | None:
         return None if self._embedder is None else self._embedder.embed_query(query)
@@ -226,7 +211,7 @@ class Recall:
         weights: Weights | None,
         limit: int | None,
     ) -> list[Hit]:
-        with self._fresh(namespace) as index:
+        with self._shelf.fresh(namespace) as index:
             if not index.present:
                 return []
             question = read(query, now, _earliest(index))
@@ -249,63 +234,6 @@ class Recall:
         for memory in self._store.memories(namespace, [index.ids[row] for row in rows]):
             mask[index.place[memory.id]] = filter.reason_against(memory, now) is None
         return mask
-
-    @contextmanager
-    def _fresh(self, namespace: str) -> Generator[Index]:
-        """The namespace's index, locked, with every change that the store has acknowledged."""
-        slot = self._slot(namespace)
-        with slot.lock:
-            if self._store.sequence(namespace) != slot.index.upto:
-                self._catch_up(namespace, slot)
-            if self._embedder is not None and slot.index.unembedded:
-                slot.index.embed(self._vectors(namespace, slot.index.without_vector()[:_PAGE]))
-            yield slot.index
-        self._evict(namespace)
-
-    def _slot(self, namespace: str) -> _Slot:
-        with self._lock:
-            slot = self._slots.get(namespace)
-            if slot is None:
-                slot = self._slots[namespace] = _Slot(self._new_index())
-            self._slots.move_to_end(namespace)
-            return slot
-
-    def _new_index(self) -> Index:
-        return Index(0 if self._embedder is None else self._embedder.dimension, self._words)
-
-    def _catch_up(self, namespace: str, slot: _Slot) -> None:
-        if slot.index.gone > max(1000, slot.index.present):
-            slot.index = self._new_index()
-        index, more = slot.index, True
-        while more:
-            changes = self._store.changes(namespace, since=index.upto, limit=_PAGE)
-            if changes.reset:
-                index = slot.index = self._new_index()
-            ids = [memory.id for memory in changes.memories]
-            index.drop(changes.erased)
-            index.put(changes.memories, self._vectors(namespace, ids))
-            index.upto, more = changes.upto, changes.more
-
-    def _vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Quantised]:
-        if self._embedder is None or not ids:
-            return {}
-        return self._decoded(self._store.vectors(namespace, self._embedder.model, ids))
-
-    def _decoded(self, stored: dict[str, bytes]) -> dict[str, Quantised]:
-        dimension = 0 if self._embedder is None else self._embedder.dimension
-        decoded = {memory_id: decode_vector(data, dimension) for memory_id, data in stored.items()}
-        return {memory_id: vector for memory_id, vector in decoded.items() if vector is not None}
-
-    def _evict(self, keep: str) -> None:
-        with self._lock:
-            held = {name: slot.index.nbytes for name, slot in self._slots.items()}
-            total = sum(held.values())
-            for name, size in held.items():
-                if total <= self._limit:
-                    return
-                if name != keep:
-                    del self._slots[name]
-                    total -= size
 
 
 def _earliest(index: Index) -> datetime:

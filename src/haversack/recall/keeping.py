@@ -1,0 +1,67 @@
+"""Where segments are kept: as records of the store, so that an erasure drops them and every process may use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from haversack.embed.embedder import WordVectors
+from haversack.recall.index import Index
+from haversack.recall.segments import load
+from haversack.store.port import SEGMENT, Batch, Store, Written
+
+__all__ = ["drop", "restore", "save"]
+
+
+class _Manifest(msgspec.Struct, frozen=True):
+    upto: int
+    parts: int
+
+
+def save(store: Store, namespace: str, model: str, parts: Sequence[bytes], upto: int) -> None:
+    """Keep an index that holds every change up to `upto`, in place of what was kept before, in one transaction.
+
+    Raises what the store raises. When an erasure came in between, nothing is left behind.
+    """
+    before = _manifest(store, namespace, model)
+    manifest = _Manifest(upto=upto, parts=len(parts))
+    written = [Written(collection=SEGMENT, key=f"{model}/manifest", value=msgspec.json.encode(manifest))]
+    written += [Written(collection=SEGMENT, key=_key(model, manifest, n), value=part) for n, part in enumerate(parts)]
+    if before is not None and before.upto != upto:
+        written += [Written(collection=SEGMENT, key=_key(model, before, n), value=None) for n in range(before.parts)]
+    store.apply(namespace, Batch(records=tuple(written)))
+    changes = store.changes(namespace, since=upto)
+    if changes.erased or changes.reset or changes.more:
+        drop(store, namespace, model)
+
+
+def restore(store: Store, namespace: str, model: str, dimension: int, vocabulary: WordVectors | None) -> Index | None:
+    """The index as it was kept; None where nothing usable is."""
+    manifest = _manifest(store, namespace, model)
+    if manifest is None or manifest.upto > store.sequence(namespace):
+        return None
+    records = [store.record(namespace, SEGMENT, _key(model, manifest, number)) for number in range(manifest.parts)]
+    parts = [record.value for record in records if record is not None]
+    return load(parts, dimension, vocabulary) if len(parts) == manifest.parts else None
+
+
+def drop(store: Store, namespace: str, model: str) -> None:
+    """Keep nothing."""
+    manifest = _manifest(store, namespace, model)
+    if manifest is not None:
+        keys = [f"{model}/manifest", *(_key(model, manifest, number) for number in range(manifest.parts))]
+        gone = tuple(Written(collection=SEGMENT, key=key, value=None) for key in keys)
+        store.apply(namespace, Batch(records=gone))
+
+
+def _manifest(store: Store, namespace: str, model: str) -> _Manifest | None:
+    record = store.record(namespace, SEGMENT, f"{model}/manifest")
+    try:
+        return None if record is None else msgspec.json.decode(record.value, type=_Manifest)
+    except msgspec.DecodeError:
+        return None
+
+
+def _key(model: str, manifest: _Manifest, part: int) -> str:
+    return f"{model}/{manifest.upto:020d}/{part:06d}"

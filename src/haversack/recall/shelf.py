@@ -1,0 +1,175 @@
+"""The indexes of the open namespaces: built on demand, kept fresh and bounded, saved for the next cold start."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Lock, RLock
+from typing import TYPE_CHECKING
+
+from haversack.embed.codec import Quantised, decode_vector
+from haversack.embed.embedder import Embedder, WordVectors
+from haversack.errors import StoreError
+from haversack.recall import keeping
+from haversack.recall.index import Index
+from haversack.recall.segments import dump
+from haversack.store.port import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["Shelf"]
+
+_PAGE = 10_000
+_WORTH_SAVING = 5_000
+"""Rows read since the last save that make another one worth its writing, if they are a quarter of the index as well."""
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One namespace's index and the lock that guards it."""
+
+    index: Index
+    lock: RLock = field(default_factory=RLock)
+    read: bool = False
+    """Whether segments were looked for."""
+    unsaved: int = 0
+    """Rows taken in since the index was saved or loaded."""
+    saving: Future[None] | None = None
+
+
+class Shelf:
+    """Safe for threads. Saving runs on one thread of its own; `close` waits for it."""
+
+    def __init__(self, store: Store, embedder: Embedder | None, words: WordVectors | None, limit_bytes: int) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._words = words
+        self._limit = limit_bytes
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._lock = Lock()
+        self._saver: ThreadPoolExecutor | None = None
+        self._saves = "durable" in store.abilities
+
+    @contextmanager
+    def fresh(self, namespace: str) -> Generator[Index]:
+        """The namespace's index, locked, with every change that the store has acknowledged."""
+        slot = self._slot(namespace)
+        with slot.lock:
+            if self._store.sequence(namespace) != slot.index.upto:
+                self._catch_up(namespace, slot)
+            if self._embedder is not None and slot.index.unembedded:
+                slot.index.embed(self._vectors(namespace, slot.index.without_vector()[:_PAGE]))
+            yield slot.index
+        self._evict(namespace)
+
+    def decoded(self, stored: dict[str, bytes]) -> dict[str, Quantised]:
+        """Stored vectors as the index takes them; foreign bytes are left out."""
+        dimension = self._dimension
+        decoded = {memory_id: decode_vector(data, dimension) for memory_id, data in stored.items()}
+        return {memory_id: vector for memory_id, vector in decoded.items() if vector is not None}
+
+    def save(self, namespace: str) -> None:
+        """Keep the namespace's index as segments, now."""
+        with self.fresh(namespace):
+            slot = self._slot(namespace)
+        self._save(namespace, slot)
+
+    def forget(self, namespace: str) -> None:
+        """Drop the namespace's index; it is built again when it is asked for."""
+        with self._lock:
+            self._slots.pop(namespace, None)
+
+    def close(self) -> None:
+        """Wait for what is being saved, and drop every index."""
+        with self._lock:
+            saver, self._saver = self._saver, None
+            self._saves = False
+        if saver is not None:
+            saver.shutdown(wait=True)
+        with self._lock:
+            self._slots.clear()
+
+    @property
+    def _dimension(self) -> int:
+        return 0 if self._embedder is None else self._embedder.dimension
+
+    @property
+    def _model(self) -> str:
+        return "words" if self._embedder is None else self._embedder.model
+
+    def _slot(self, namespace: str) -> _Slot:
+        with self._lock:
+            slot = self._slots.get(namespace)
+            if slot is None:
+                slot = self._slots[namespace] = _Slot(self._new_index())
+            self._slots.move_to_end(namespace)
+            return slot
+
+    def _new_index(self) -> Index:
+        return Index(self._dimension, self._words)
+
+    def _catch_up(self, namespace: str, slot: _Slot) -> None:
+        if not slot.read:
+            slot.read = True
+            kept = keeping.restore(self._store, namespace, self._model, self._dimension, self._words)
+            slot.index = kept or slot.index
+        if slot.index.gone > max(1000, slot.index.present):
+            slot.index = self._new_index()
+        slot.index, taken = self._read_on(namespace, slot.index)
+        slot.unsaved += taken
+        if self._saves and slot.unsaved >= max(_WORTH_SAVING, slot.index.columns.rows // 4):
+            self._save_later(namespace, slot)
+
+    def _read_on(self, namespace: str, index: Index) -> tuple[Index, int]:
+        """The index with every change, and how many rows that took; another index when the old one is void."""
+        taken, more = 0, True
+        while more:
+            changes = self._store.changes(namespace, since=index.upto, limit=_PAGE)
+            if changes.reset:
+                index = self._new_index()
+            index.drop(changes.erased)
+            index.put(changes.memories, self._vectors(namespace, [memory.id for memory in changes.memories]))
+            index.upto, more = changes.upto, changes.more
+            taken += len(changes.memories)
+        return index, taken
+
+    def _vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Quantised]:
+        if self._embedder is None or not ids:
+            return {}
+        return self.decoded(self._store.vectors(namespace, self._embedder.model, ids))
+
+    def _save_later(self, namespace: str, slot: _Slot) -> None:
+        if slot.saving is not None and not slot.saving.done():
+            return
+        with self._lock:
+            if self._saver is None:
+                self._saver = ThreadPoolExecutor(1, "haversack-segments")
+            slot.saving = self._saver.submit(self._save, namespace, slot)
+
+    def _save(self, namespace: str, slot: _Slot) -> None:
+        with suppress(StoreError):  # a segment is a convenience: a store that cannot take it now loses nothing
+            if slot.index.gone:
+                whole, _ = self._read_on(namespace, self._new_index())
+                with slot.lock:
+                    slot.index, _ = self._read_on(namespace, whole)
+            with slot.lock:
+                if slot.index.gone:
+                    return
+                parts, upto = dump(slot.index), slot.index.upto
+                slot.unsaved = 0
+            keeping.save(self._store, namespace, self._model, parts, upto)
+
+    def _evict(self, keep: str) -> None:
+        with self._lock:
+            held = {name: slot.index.nbytes for name, slot in self._slots.items()}
+            total = sum(held.values())
+            for name, size in held.items():
+                if total <= self._limit:
+                    return
+                if name != keep:
+                    del self._slots[name]
+                    total -= size

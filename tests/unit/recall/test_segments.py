@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from haversack.embed.codec import encode_vectors
+from haversack.embed.static import StaticEmbedder
+from haversack.model.memory import Memory
+from haversack.recall import Recall, indexed_text
+from haversack.recall.keeping import restore
+from haversack.store.port import SEGMENT, Batch, Erasure, Vector, Written
+from haversack.store.sqlite.store import SqliteStore
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+EMBEDDER = StaticEmbedder()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "memory.db")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def filled(disk: SqliteStore, make: Callable[..., Memory]) -> SqliteStore:
+    memories = [
+        make(f"turn {n} about {word}?", session=f"s{n % 3}", speaker="Ada", tags=("t",), metadata={"n": n})
+        for n, word in enumerate(["ships", "soup", "ferries", "rain"] * 10)
+    ]
+    data = encode_vectors(EMBEDDER.embed([indexed_text(memory) for memory in memories]))
+    vectors = [Vector(memory=m.id, model=EMBEDDER.model, data=d) for m, d in zip(memories, data, strict=True)]
+    disk.apply("n", Batch(memories=tuple(memories), vectors=tuple(vectors)))
+    return disk
+
+
+def kept(store: SqliteStore) -> bool:
+    return restore(store, "n", EMBEDDER.model, EMBEDDER.dimension, EMBEDDER) is not None
+
+
+def test_a_kept_index_answers_like_a_built_one(filled: SqliteStore, make: Callable[..., Memory]) -> None:
+    built = Recall(filled, EMBEDDER)
+    built.save("n")
+    assert kept(filled)
+    filled.apply("n", Batch(memories=(make("a late ferry", session="s1", speaker="Bo"),)))
+    cold = Recall(filled, EMBEDDER)
+    for query in ["when do the ships leave?", "soup", "did Ada see rain?"]:
+        assert cold.search(["n"], query, now=NOW, top_k=30) == built.search(["n"], query, now=NOW, top_k=30)
+
+
+def test_an_erasure_drops_what_was_kept_and_the_next_save_holds_nothing_of_it(filled: SqliteStore) -> None:
+    recall = Recall(filled, EMBEDDER)
+    recall.save("n")
+    first = recall.search(["n"], "ships", now=NOW, top_k=1)[0].memory_id
+    filled.apply("n", Batch(erase=Erasure(memories=(first,))))
+    assert filled.records("n", SEGMENT) == []
+    recall.save("n")
+    assert kept(filled)
+    assert all(first.encode() not in record.value for record in filled.records("n", SEGMENT))
+
+
+def test_another_model_or_a_damaged_segment_is_not_used(filled: SqliteStore) -> None:
+    Recall(filled, EMBEDDER).save("n")
+    assert restore(filled, "n", "other", 3, None) is None
+    assert restore(filled, "n", EMBEDDER.model, 64, EMBEDDER) is None
+    (part,) = [record for record in filled.records("n", SEGMENT) if not record.key.endswith("manifest")]
+    filled.apply("n", Batch(records=(Written(collection=SEGMENT, key=part.key, value=part.value[:-400]),)))
+    assert not kept(filled)
+    assert len(Recall(filled, EMBEDDER).search(["n"], "soup", now=NOW, top_k=5)) == 5
+
+
+def test_large_changes_are_kept_unasked(disk: SqliteStore, make: Callable[..., Memory]) -> None:
+    disk.apply("n", Batch(memories=tuple(make(f"word{n}") for n in range(5000))))
+    recall = Recall(disk, EMBEDDER)
+    recall.search(["n"], "word7", now=NOW, top_k=1)
+    recall.close()
+    assert kept(disk)
