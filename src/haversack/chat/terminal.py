@@ -36,7 +36,7 @@ def chat_in_terminal(chat: Chat) -> None:
         key_bindings=_keys(),
         bottom_toolbar=lambda: _toolbar(talk),
         style=_STYLE,
-        prompt_continuation=lambda width, _number, _soft: "." * (width - 1) + " ",
+        prompt_continuation=lambda _width, _number, wrapped: "" if wrapped else ". ",
     )
     talk.screen.note(_HINT)
     while True:

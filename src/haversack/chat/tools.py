@@ -130,7 +130,10 @@ class McpTools:
         except msgspec.DecodeError as error:
             return Result(text=f"the arguments are no JSON object: {error}", failed=True)
         line, tool = place
-        running = asyncio.run_coroutine_threadsafe(_ask(line, tool.name, given), self._loop)
+        client = line.client
+        if client is None or not self._thread.is_alive():
+            return Result(text=f"the tool server {line.name!r} is gone: {line.problem or 'it ended'}", failed=True)
+        running = asyncio.run_coroutine_threadsafe(_ask(client, tool.name, given), self._loop)
         return _wait(running, cancel)
 
     def close(self) -> None:
@@ -206,11 +209,9 @@ async def _list(client: Client) -> list[Any]:
     return found
 
 
-async def _ask(line: _Line, name: str, arguments: dict[str, Any]) -> Result:
-    if line.client is None:
-        return Result(text=f"the tool server {line.name!r} is gone: {line.problem or 'it ended'}", failed=True)
+async def _ask(client: Client, name: str, arguments: dict[str, Any]) -> Result:
     try:
-        answer = await line.client.call_tool(name, arguments)
+        answer = await client.call_tool(name, arguments)
     except Exception as error:  # noqa: BLE001 - a server may fail in any way; the model and the person are told
         return Result(text=f"the tool failed: {_first_cause(error)}", failed=True)
     return Result(text=_words(answer), failed=bool(answer.is_error))

@@ -179,8 +179,8 @@ def debug_retrieval(talk: Talk, query: str | None, limit: int, *, as_json: bool)
     hits = talk.ns.recall(query or talk.asked(), top_k=limit)
     if shown(talk, as_json, hits):
         return
-    rows = [(hit.score, _parts(hit.parts), hit.kind, hit.id, one_line(hit.content, 60)) for hit in hits]
-    talk.screen.table(("score", "parts", "kind", "id", "content"), rows, empty="nothing is connected with that")
+    rows = [(hit.score, hit.kind, hit.id, f"{one_line(hit.content)}\n{_parts(hit.parts)}") for hit in hits]
+    talk.screen.table(("score", "kind", "id", "content, and parts"), rows, empty="nothing is connected with that")
 
 
 def _parts(parts: object) -> str:

@@ -1,0 +1,230 @@
+"""A person at the keyboard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import haversack
+
+pytest.importorskip("prompt_toolkit")
+pytest.importorskip("openai")
+
+ID = r"[0-9A-HJKMNP-TV-Z]{26}"
+COMPACTION = {"enabled": True, "min_turns_to_summarize": 2}
+
+
+def last_id(shown: str) -> str:
+    return re.findall(ID, shown)[-1]
+
+
+def turns(tmp_path: Path, session: str) -> list[tuple[str, str, Any]]:
+    with haversack.open(tmp_path / "haversack.db") as sack:
+        said = sack.namespace("default").session(session).turns()
+        return [(str(turn.message.role), turn.message.text, dict(turn.metadata)) for turn in said]
+
+
+def walk_through_every_command(terminal: Any, answered: Callable[[str], str]) -> None:
+    """What a curious person does in thirty turns; `answered` says what an answer to a line looks like."""
+    say = terminal.say
+    units = last_id(say("/remember Alice prefers metric units --importance 0.9 --entity Alice", "fact"))
+    say("Which units does Alice like?", answered("Which units does Alice like?"))
+    assert "Alice prefers metric units" in say("/context", "metric")
+    assert "verdicts:" in say("/context units --budget 200 --debug", "spare")
+    assert "Alice prefers metric units" in say("/prompt", "private content")
+    assert "fits" in say(f"/why {units}", "in the last prompt: kept")
+    say("/debug-budget", "normal")
+    say("/tool-budget", "no tools")
+    say("/debug-retrieval units", "recency +")
+    say("/prime", "Alice prefers metric units")
+    say("/memory", "1 fact")
+    say("/facts", "Alice prefers metric units")
+    say("/entities", "Alice")
+    say("/insights", "none yet")
+    say("/cost --json", '"total"')
+    for number in range(24):
+        line = f"On day {number} the boat named Vrouwe sailed {number + 20} miles past the harbour of Veere."
+        say(line, answered(line))
+    done = say("/compact", "behind a summary")
+    summaries = say("/summaries", "summary")
+    say(f"/expand {last_id(done) if re.search(ID, done) else last_id(summaries)}", "On day 0")
+    say("/transcript --limit 3", "On day 23")
+    say("/sessions", "this one")
+    say(f"/forget {units}", "a preview")
+    say(f"/forget {units} --execute", units)
+    say("/facts", "none yet")
+    say("/lifecycle", "a preview")
+    say("/export talk.jsonl", "private content")
+    say("/help", "/debug-retrieval")
+    say("/help why", "/why 01J9ZK3V6W8X4Y2T5R7Q0M1N2P which units")
+    say("/wyh", "did you mean 'why'?")
+    for number in range(5):
+        say(f"One more thing, number {number}.", answered(f"One more thing, number {number}."))
+
+
+def test_thirty_turns_and_every_command_with_a_service(start: Any, configure: Any, model: Any, tmp_path: Path) -> None:
+    prices = {"tiny": {"input": 10.0, "output": 100.0}}
+    file = configure(
+        memory={"context_window": 3000, "output_buffer": 300, "compaction": COMPACTION},
+        chat={"prices": prices},
+    )
+    terminal = start("--config", str(file), "--session", "trip")
+    assert "session trip in default; tiny" in terminal.shown
+    walk_through_every_command(terminal, lambda line: f"You said: {line}")
+    assert len(model.asked) == 30
+    status = terminal.picture.splitlines()[-1]
+    assert re.search(r"[\d,]+ of 2,700 tokens \(\d+ %\) · \w+ · compaction .* · \$0\.0600 · trip", status), status
+    assert terminal.leave() == 0
+    assert "to go on: haversack chat --resume trip" in terminal.shown
+    assert len(turns(tmp_path, "trip")) == 60
+    assert all(len(request["messages"]) >= 2 for request in model.asked)
+    assert {request["max_tokens"] for request in model.asked} == {300}
+
+
+def test_thirty_turns_and_every_command_without_a_service(start: Any, tmp_path: Path) -> None:
+    terminal = start("--session", "trip")
+    assert "no service is configured: prompts are shown, not sent" in terminal.shown
+    walk_through_every_command(terminal, lambda line: f"[user] {line}")
+    assert "no service · trip" in terminal.picture.splitlines()[-1]
+    assert terminal.leave() == 0
+    assert len(turns(tmp_path, "trip")) == 30
+
+
+def test_ctrl_c_stops_the_answer_and_not_the_program(start: Any, configure: Any, model: Any, tmp_path: Path) -> None:
+    model.script = [model.say("one two three never", hold_after=3)]
+    terminal = start("--config", str(configure()), "--session", "s")
+    terminal.send("Count.\r")
+    terminal.wait("one two three")
+    terminal.interrupt()
+    terminal.wait("stopped; what was said is kept", ready=True)
+    terminal.say("/transcript", "one two three [stopped]")
+    terminal.say("Go on.", "You said: Go on.")
+    sent = [message["content"] for message in model.asked[1]["messages"]]
+    assert sent[-3:] == ["Count.", "one two three", "Go on."]
+    assert terminal.leave() == 0
+    kept = turns(tmp_path, "s")
+    assert [(role, words) for role, words, _ in kept[:2]] == [("user", "Count."), ("assistant", "one two three")]
+    assert kept[1][2]["haversack.chat"]["ended"] == "stopped"
+
+
+def test_ctrl_c_before_the_first_word(start: Any, configure: Any, model: Any, tmp_path: Path) -> None:
+    model.script = [model.say("never", hold_after=0)]
+    terminal = start("--config", str(configure()), "--session", "s")
+    terminal.send("Hello?\r")
+    while not model.asked:
+        terminal._read()
+    terminal.interrupt()
+    terminal.wait("stopped; what was said is kept", ready=True)
+    terminal.say("Hello?", "You said: Hello?")
+    assert terminal.leave() == 0
+    assert [role for role, _, _ in turns(tmp_path, "s")] == ["user", "user", "assistant"]
+
+
+def test_ctrl_c_at_the_prompt_clears_the_line(start: Any) -> None:
+    terminal = start()
+    terminal.send("half a thought")
+    terminal.wait("half a thought")
+    terminal.interrupt()
+    terminal.wait("Ctrl-D leaves", ready=True)
+    terminal.say("/sessions", "no sessions yet")
+    assert terminal.leave() == 0
+    assert "to go on" not in terminal.shown
+
+
+def test_a_failing_service_is_told_and_the_chat_goes_on(start: Any, configure: Any, model: Any) -> None:
+    model.script = [model.say(status=401)]
+    terminal = start("--config", str(configure()))
+    terminal.say("Hello?", "the chat service refused")
+    terminal.say("And now?", "You said: And now?")
+    assert terminal.leave("/exit\r") == 0
+
+
+def test_resuming(start: Any, configure: Any, model: Any) -> None:
+    file = str(configure())
+    first = start("--config", file, "--session", "trip")
+    first.say("We sail to Veere on Monday.", "You said")
+    assert first.leave() == 0
+    other = start("--config", file, "--session", "other")
+    other.say("Something else.", "You said")
+    assert other.leave() == 0
+
+    again = start("--config", file, "--resume", "trip")
+    assert "resumed with 2 turns; the last ones:" in again.shown
+    assert "[user] We sail to Veere on Monday." in again.shown
+    again.send("\x1b[A")  # the arrow up
+    again.wait("We sail to Veere on Monday.")
+    again.send("\x15\r")
+    again.wait("", ready=True)
+    again.say("When?", "You said: When?")
+    sent = [message["content"] for message in model.asked[-1]["messages"]]
+    assert sent[1:3] == ["We sail to Veere on Monday.", "You said: We sail to Veere on Monday."]
+    assert sent[-1] == "When?"
+    assert again.leave() == 0
+
+    last = start("--config", file, "--resume")
+    assert "session trip in default" in last.shown
+    assert last.leave() == 0
+    unknown = start("--config", file, "--resume", "nowhere", ready=False)
+    unknown.wait("no session 'nowhere'; the last ones: 'trip', 'other'")
+    assert unknown.leave("") == 3
+
+
+def test_several_lines(start: Any, configure: Any, model: Any) -> None:
+    terminal = start("--config", str(configure()))
+    terminal.send("first\x1b\rsecond\\\rthird\r")
+    terminal.wait("You said: first", ready=True)
+    terminal.send("\x1b[200~pasted\nlines\x1b[201~\r")
+    terminal.wait("You said: pasted", ready=True)
+    assert [request["messages"][-1]["content"] for request in model.asked] == ["first\nsecond\nthird", "pasted\nlines"]
+    assert terminal.leave() == 0
+
+
+def test_commands_complete(start: Any) -> None:
+    terminal = start()
+    terminal.send("/debug-r")
+    terminal.wait("Show what recall finds")
+    terminal.send("\t tide\r")
+    terminal.wait("nothing is connected", ready=True)
+    terminal.send("/context --de")
+    terminal.wait("--debug")
+    terminal.send("\t tide\r")
+    terminal.wait("verdicts:", ready=True)
+    assert terminal.leave() == 0
+
+
+@pytest.mark.parametrize(("environ", "colours"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colours_respect_no_color(start: Any, environ: dict[str, str], colours: bool) -> None:  # noqa: FBT001
+    terminal = start(environ=environ)
+    terminal.say("Hello", "[user] Hello")
+    terminal.say("/help", "/memory")
+    painted = re.findall(rb"\x1b\[(?:\d+;)*(?:3[0-7]|4[0-7]|38;5;\d+|48;5;\d+|9[0-7])m", terminal.raw)
+    bold = re.findall(rb"\x1b\[(?:0;)?1m", terminal.raw)
+    assert painted == []  # no colour of our own where nothing is wrong
+    assert bool(bold) or not colours
+    assert terminal.leave() == 0
+
+
+def test_a_warning_has_the_terminals_own_colour_unless_no_color(start: Any, configure: Any, model: Any) -> None:
+    long = "word " * 1340
+    for environ, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
+        terminal = start("--config", str(configure()), "--namespace", str(coloured), environ=environ)
+        model.script = [model.say("Fine.")]
+        terminal.send(f"\x1b[200~{long}\x1b[201~\r")
+        terminal.wait("Fine.", ready=True)
+        assert "warning" in terminal.picture.splitlines()[-1]
+        assert (b"\x1b[0;33m" in terminal.raw) is coloured
+        assert terminal.leave() == 0
+
+
+def test_words_of_a_model_cannot_drive_the_terminal(start: Any, configure: Any, model: Any) -> None:
+    model.script = [model.say("safe \x1b]0;owned\x07\x1b[2J\x1b[31m text")]
+    terminal = start("--config", str(configure()))
+    shown = terminal.say("Hello", " text")
+    assert "␛]0;owned␇␛[2J␛[31m" in shown
+    assert b"\x1b[2J" not in terminal.raw[terminal.mark :]
+    terminal.say("/transcript", "␛]0;owned")
+    assert terminal.leave() == 0
