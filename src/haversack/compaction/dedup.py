@@ -38,7 +38,7 @@ __all__ = [
     "unhidden",
 ]
 
-SUBJECT = "subject"
+SUBJECT = "haversack.subject"
 """Metadata field: what the statement is about, like `alice/city`; a newer statement on it ends the older one."""
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
@@ -47,6 +47,7 @@ Similar = Callable[[str, Sequence[str]], Sequence[float]]
 _NEAR_IDENTICAL = 0.97
 _SHARED_PREFIX = 3
 _RELATED = 0.5
+_TAKEN_UP = 0.75
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NO_CASE = re.compile(r"[\u0590-\u06ff\u0900-\u0fff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NEGATION = re.compile(
@@ -85,6 +86,8 @@ class Relation(StrEnum):
     """One that exists in other words: kept, hidden behind it."""
     ENDS = "ends"
     """It ends one that exists, which is kept and dated."""
+    LATE = "late"
+    """One that exists had ended it before it was told: kept, dated, behind that one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +98,7 @@ class Admission:
     memories: tuple[Memory, ...]
     """All rows to write; the new one, unless it is the same, comes first."""
     other: str | None = None
-    """Id of the statement that it repeats or ends."""
+    """Id of the statement that it repeats or ends, or that ended it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +135,20 @@ def admit(new: Memory, existing: Sequence[Memory], similarities: Sequence[float]
             return Admission(relation=Relation.NEAR, memories=(hidden_behind(new, old.id),), other=old.id)
     ended = [old for old, near in pairs if _ends(new, old, near)]
     if not ended:
-        return Admission(relation=Relation.NEW, memories=(new,))
+        return _told_late(new, [old for old, _ in pairs])
     return Admission(relation=Relation.ENDS, memories=succession(new, ended), other=ended[0].id)
+
+
+def _told_late(new: Memory, existing: Sequence[Memory]) -> Admission:
+    """It stands for itself, unless statements on its subject are true from a later time: the first of them ended it."""
+    later = [old for old in existing if _is_on_subject(new, old) and _TRUST[old.trust] >= _TRUST[new.trust]]
+    later = [old for old in later if old.event_time > new.event_time]
+    if not later:
+        return Admission(relation=Relation.NEW, memories=(new,))
+    first = min(later, key=lambda old: (old.event_time, old.id))
+    ended, begins = first.valid_from or first.event_time, new.valid_from or new.event_time
+    dated = replace(new, superseded_by=first.id, valid_from=begins, valid_to=max(begins, ended))
+    return Admission(relation=Relation.LATE, memories=(dated, replace(first, valid_from=ended)), other=first.id)
 
 
 def succession(new: Memory, ended: Sequence[Memory]) -> tuple[Memory, ...]:
@@ -205,11 +220,23 @@ def _by_kind(memories: Iterable[Memory], newest: int) -> list[list[Memory]]:
 def _ends(new: Memory, old: Memory, similarity: float) -> bool:
     if _TRUST[new.trust] < _TRUST[old.trust] or new.event_time < old.event_time:
         return False
-    subject = new.metadata.get(SUBJECT)
-    if subject is not None and subject == old.metadata.get(SUBJECT):
+    if _is_on_subject(new, old):
         return True
-    announced = _CHANGE.search(new.content) is not None
-    return announced and similarity >= _RELATED and _names_of(old.content) <= _names_of(new.content)
+    if similarity < _RELATED or _CHANGE.search(new.content) is None:
+        return False
+    return _names_of(old.content) <= _names_of(new.content) and _takes_up(new.content, old.content)
+
+
+def _is_on_subject(new: Memory, old: Memory) -> bool:
+    subject = new.metadata.get(SUBJECT)
+    return subject is not None and subject == old.metadata.get(SUBJECT)
+
+
+def _takes_up(new: str, old: str) -> bool:
+    """Whether a statement that announces a change repeats what another says: else it speaks of something beside it."""
+    mine, theirs = set(_words(new)), set(_words(old))
+    found = sum(any(word == other or _is_inflection(word, other) for other in mine) for word in theirs)
+    return found >= _TAKEN_UP * len(theirs)
 
 
 def _names_of(text: str) -> frozenset[str]:
@@ -224,19 +251,19 @@ def _contrasts(new: str, old: str, similarity: float) -> bool:
         return True
     if _times(new) != _times(old):
         return True
-    return _is_substitution(new, old, similarity)
+    return _says_other(new, old, similarity)
 
 
 def _times(text: str) -> set[str]:
     return {match.casefold() for match in _TIME.findall(text)}
 
 
-def _is_substitution(new: str, old: str, similarity: float) -> bool:
-    """Whether each has a word that the other lacks: `red` for `blue`. Inflections and near-identity pass."""
+def _says_other(new: str, old: str, similarity: float) -> bool:
+    """Whether the new one says more, or `red` for `blue`. Inflections pass, and other words in near-identity."""
     mine, theirs = set(_words(new)), set(_words(old))
     added, removed = mine - theirs, theirs - mine
     if not added or not removed:
-        return False
+        return bool(added)
     if any(_NO_CASE.search(word) for word in added | removed):
         return True
     unlike = [word for word in added if not any(_is_inflection(word, other) for other in removed)]

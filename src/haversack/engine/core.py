@@ -54,6 +54,8 @@ class Core:
     trims: TrimLog = field(default_factory=TrimLog)
     """What was left out for want of room and is not in the store yet."""
     runs: Runs = field(default_factory=Runs)
+    telling: set[str] = field(default_factory=set[str])
+    """Namespaces that are known to hold statements."""
     anchors: dict[tuple[str, str], Anchor] = field(default_factory=dict[tuple[str, str], Anchor])
     """Where the last cached prompt of each session stood, by namespace and session."""
 

@@ -70,18 +70,25 @@ class Namespace:
     def __repr__(self) -> str:
         return f"Namespace({self.name!r})"
 
-    def remember(self, content: str, *, supersedes: str | None = None, **details: Unpack[Details]) -> Memory:
+    def remember(
+        self, content: str, *, supersedes: str | None = None, subject: str | None = None, **details: Unpack[Details]
+    ) -> Memory:
         """Keep one thing; durable and recallable on return.
 
         A statement that is already remembered (same kind; case, spacing and Unicode form do not matter) is returned as
-        it is instead of being stored twice; passages are kept each time. `supersedes` names a memory that this one
-        replaces: the old one is kept, dated, and leaves recall. A long passage is kept in chunks;
-        the first is returned.
+        it is instead of being stored twice; passages are kept each time. One that says the same in other words is kept
+        hidden behind it (`superseded_by`; `unfold` undoes it), and one that announces a change ends what it changes.
+        `subject` says what it is about, like `alice/city`: a newer statement on it ends the older one. `supersedes`
+        names a memory that this one replaces. What is ended is kept, dated, and leaves recall; `as_of` still finds it.
+        A long passage is kept in chunks; the first is returned.
         """
-        return self.remember_many([{"content": content, "supersedes": supersedes, **details}])[0]
+        return self.remember_many([{"content": content, "supersedes": supersedes, "subject": subject, **details}])[0]
 
     def remember_many(self, items: Iterable[str | Mapping[str, object]]) -> list[Memory]:
-        """Keep many in one transaction: texts, or mappings with `content` and the keywords of `remember`."""
+        """Keep many in one transaction: texts, or mappings with `content` and the keywords of `remember`.
+
+        Of more than fifty at once, statements in other words are not looked for; `fold` finds them later.
+        """
         return remembering.remember(self._core, self.name, items)
 
     def get(self, memory_id: str) -> Memory:

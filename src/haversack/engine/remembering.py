@@ -1,21 +1,26 @@
-"""Remembering: drafts checked, statements that are known already found, the rest written in one transaction."""
+"""Remembering: drafts checked, each admitted among what is known already, the rest written in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from haversack.compaction.dedup import SUBJECT
+from haversack.engine.admitting import admit_drafts
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.passages import split_memory
 from haversack.engine.writing import write
-from haversack.errors import InputError, NotFoundError
+from haversack.errors import ConflictError, InputError, NotFoundError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory
+from haversack.model.text import label
 from haversack.store.port import Batch
 
 __all__ = ["remember"]
+
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,15 +40,33 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
     now = core.clock()
     ids = core.new_ids(now)
     drafts = [_draft(item, Stamp(id=next(ids), now=now)) for item in items]
+    for _ in range(_TRIES - 1):
+        try:
+            return _store(core, namespace, drafts, ids)
+        except ConflictError:
+            continue  # somebody changed a statement that one of these ends
+    return _store(core, namespace, drafts, ids)
+
+
+def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterable[str]) -> list[Memory]:
     known = core.store.by_fingerprint(namespace, [draft.mark for draft in drafts])
     fresh = [draft for draft in drafts if known.setdefault(draft.mark, draft.memory.id) == draft.memory.id]
-    memories = [chunk for draft in fresh for chunk in _chunks(core, draft.memory, ids)]
-    replaced = _replaced(core, namespace, fresh)
+    open_ones = [draft.memory for draft in fresh if draft.supersedes is None]
+    admitted = admit_drafts(core, namespace, open_ones, drafts[0].memory.created_at if drafts else core.clock())
+    known |= {draft.mark: admitted.known[draft.memory.id] for draft in fresh if draft.memory.id in admitted.known}
+    joining = [admitted.rows.get(one.memory.id, one.memory) for one in fresh if one.memory.id not in admitted.known]
+    memories = [chunk for memory in joining for chunk in _chunks(core, memory, ids)]
+    replaced = [*_replaced(core, namespace, fresh), *admitted.ended]
     if memories:
-        write(core, namespace, Batch(memories=(*memories, *replaced)))
+        batch = Batch(memories=(*memories, *replaced), vectors=admitted.vectors, seen=_seen(replaced))
+        write(core, namespace, batch)
     answer = [known[draft.mark] for draft in drafts]
     stored = {memory.id: memory for memory in core.store.memories(namespace, list(dict.fromkeys(answer)))}
     return [stored[memory_id] for memory_id in answer]
+
+
+def _seen(replaced: Sequence[Memory]) -> int | None:
+    return max((memory.changed for memory in replaced), default=None)
 
 
 def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:
@@ -56,14 +79,23 @@ def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:
     supersedes = details.pop("supersedes", None)
     if not isinstance(supersedes, str | None):
         raise InputError(f"supersedes={supersedes!r} must be the id of a memory")
-    return _Draft(memory=draft_memory(cast("str", content), stamp, cast("Details", details)), supersedes=supersedes)
+    subject = details.pop("subject", None)
+    memory = draft_memory(cast("str", content), stamp, cast("Details", details))
+    return _Draft(memory=memory if subject is None else _on_subject(memory, subject), supersedes=supersedes)
+
+
+def _on_subject(memory: Memory, subject: object) -> Memory:
+    if memory.kind in {Kind.PASSAGE, Kind.SUMMARY}:
+        raise InputError(f"subject={subject!r} makes no sense for a {memory.kind}: a later one would not end it")
+    named = label(cast("str", subject), "subject").strip().casefold()
+    return replace(memory, metadata={**memory.metadata, SUBJECT: named})
 
 
 def _chunks(core: Core, memory: Memory, ids: Iterable[str]) -> list[Memory]:
     return split_memory(core, memory, iter(ids)) if memory.kind is Kind.PASSAGE else [memory]
 
 
-def _replaced(core: Core, namespace: str, drafts: list[_Draft]) -> list[Memory]:
+def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft]) -> list[Memory]:
     """The superseded memories as they are from now on: kept, linked and dated."""
     successors = {draft.supersedes: draft.memory for draft in drafts if draft.supersedes is not None}
     old = core.store.memories(namespace, list(successors))

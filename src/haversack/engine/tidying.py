@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from haversack.compaction.dedup import unhidden
 from haversack.engine.core import Core
 from haversack.engine.draft import read_unit
 from haversack.engine.listing import live
@@ -74,7 +75,7 @@ def unfold(core: Core, namespace: str, memory_id: str) -> Memory:
     found = core.store.memories(namespace, [memory_id])
     if not found or found[0].superseded_by is None:
         raise NotFoundError(f"no folded memory {memory_id!r} in namespace {namespace!r}")
-    core.store.apply(namespace, Batch(memories=(replace(found[0], superseded_by=None, valid_to=None),)))
+    core.store.apply(namespace, Batch(memories=(unhidden(found[0]),)))
     return core.store.memories(namespace, [memory_id])[0]
 
 

@@ -24,10 +24,11 @@ def write(core: Core, namespace: str, batch: Batch) -> Applied:
 def completed(core: Core, namespace: str, batch: Batch) -> Batch:
     """The batch with prices and vectors for its memories, and with the prices that wait for a write."""
     counter = core.counter(core.settings.model)
+    embedded = {vector.memory for vector in batch.vectors}
     return replace(
         batch,
         prices=(*batch.prices, *core.prices.take(namespace), *count_lines(batch.memories, counter)),
-        vectors=(*batch.vectors, *_vectors(core, batch.memories)),
+        vectors=(*batch.vectors, *_vectors(core, [one for one in batch.memories if one.id not in embedded])),
     )
 
 

@@ -55,8 +55,12 @@ def test_when_two_statements_are_one(new: str, old: str, similarity: float, same
 
 
 def test_the_threshold_is_used() -> None:
-    assert is_same_statement("a b c d", "a b c", 0.8, DedupPolicy(similarity=0.8))
-    assert not is_same_statement("a b c d", "a b c", 0.8, POLICY)
+    assert is_same_statement("b c d", "b c d e", 0.8, DedupPolicy(similarity=0.8))
+    assert not is_same_statement("b c d", "b c d e", 0.8, POLICY)
+
+
+def test_a_statement_that_says_more_is_another_one() -> None:
+    assert not is_same_statement("b c d e", "b c d", 0.99, POLICY)
 
 
 def test_a_repetition_writes_nothing() -> None:
@@ -92,11 +96,23 @@ def test_a_newer_statement_on_a_subject_ends_the_older_one() -> None:
 def test_an_older_or_less_trusted_statement_ends_nothing() -> None:
     subject = {SUBJECT: "alice/city"}
     old = fact("Alice lives in Rome", "o", day=5, metadata=subject)
-    assert admit(fact("Alice lives in Oslo", "n", metadata=subject), [old], [0.5], POLICY).relation is Relation.NEW
+    late = admit(fact("Alice lives in Oslo", "n", metadata=subject), [old], [0.5], POLICY)
+    assert late.relation is Relation.LATE
+    dated, begun = late.memories
+    assert begun == replace(old, valid_from=old.event_time)
+    assert (dated.superseded_by, dated.valid_from, dated.valid_to) == ("o", START, old.event_time)
     extracted = fact("Alice lives in Oslo", "n", day=9, metadata=subject, trust=Trust.EXTRACTED)
     assert admit(extracted, [old], [0.5], POLICY).relation is Relation.NEW
     correction = replace(extracted, trust=Trust.CORRECTION)
     assert admit(correction, [old], [0.5], POLICY).relation is Relation.ENDS
+
+
+def test_an_announced_change_ends_only_what_it_takes_up() -> None:
+    old = fact("the team ships on fridays", "o")
+    change = fact("the team no longer ships on fridays but on mondays", "n", day=1)
+    aside = fact("the garden shed moved behind the gate", "n", day=1)
+    assert admit(change, [old], [0.8], POLICY).relation is Relation.ENDS
+    assert admit(aside, [fact("the garden gate is green", "o")], [0.8], POLICY).relation is Relation.NEW
 
 
 def test_what_is_hidden_or_gone_is_no_candidate() -> None:

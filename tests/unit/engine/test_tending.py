@@ -75,6 +75,7 @@ def test_waking_up_weighs_importance_against_age(ns: Namespace):
 
 
 def test_near_duplicates_fold_and_unfold(ns: Namespace):
+    ns.maintenance.set_policy({"dedup": {"enabled": False}})
     best = ns.remember("Alice likes green tea a lot", importance=0.9)
     twin = ns.remember("Alice likes green tea, a lot")
     near = ns.remember("alice likes a lot green tea")

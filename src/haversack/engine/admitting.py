@@ -1,0 +1,186 @@
+"""Admission: how new statements join those that are remembered, when a person or a program tells them one by one.
+
+A near duplicate is kept, hidden behind what it repeats; a contradiction ends what it contradicts, with both kept and
+dated. Passages and summaries are words as they stand: they join as they are. So do states, and the statements of a
+bulk, except that a newer one on a subject ends the older one; tidying folds the near duplicates of a bulk later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from haversack.compaction.dedup import SUBJECT, Relation, admit, lexical_similarity
+from haversack.embed.codec import encode_vectors
+from haversack.embed.embedder import Vectors
+from haversack.engine.aging import policy_of
+from haversack.engine.core import Core
+from haversack.errors import ServiceError
+from haversack.lifecycle.policy import DedupPolicy
+from haversack.model.memory import Kind, Memory
+from haversack.model.query import Filter
+from haversack.recall import indexed_text
+from haversack.store.port import Vector
+
+__all__ = ["STATEMENTS", "Admitted", "admit_drafts"]
+
+STATEMENTS = frozenset(Kind) - {Kind.PASSAGE, Kind.SUMMARY, Kind.STATE}
+"""Kinds whose memories say something that another one can repeat or contradict."""
+
+_ON_SUBJECT = STATEMENTS | {Kind.STATE}
+_BULK = 50
+"""More drafts than this in one call are a bulk."""
+_CLOSEST = 8
+_MOST_ON_SUBJECT = 50
+_LEAST = 0.5
+"""Less alike than this, a statement neither repeats nor contradicts another."""
+_NO_HIDING = DedupPolicy(enabled=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """What becomes of some drafts; those that it does not name join as they are."""
+
+    rows: dict[str, Memory]
+    """By id: drafts as they join, and the statements that they end."""
+    known: dict[str, str]
+    """Drafts that need not be written, and the memories that say the same already."""
+    vectors: tuple[Vector, ...]
+    """Of drafts that were embedded on the way."""
+
+    @property
+    def ended(self) -> list[Memory]:
+        """Stored statements that are no longer true, as they are from now on."""
+        return [row for row in self.rows.values() if row.changed]
+
+
+def admit_drafts(core: Core, namespace: str, drafts: Sequence[Memory], now: datetime) -> Admitted:
+    """How these join, in order, each seeing those before it; nothing is written here."""
+    is_bulk = len(drafts) > _BULK
+    weighed = [one for one in drafts if SUBJECT in one.metadata or (one.kind in STATEMENTS and not is_bulk)]
+    weighed = [one for one in weighed if one.kind in _ON_SUBJECT]
+    if not weighed:
+        return Admitted(rows={}, known={}, vectors=())
+    stands_alone = not _holds_statements(core, namespace)
+    embedded = None if is_bulk or (stands_alone and len(weighed) == 1) else _embedded(core, weighed)
+    work = _Work(
+        core=core,
+        namespace=namespace,
+        now=now,
+        policy=policy_of(core, namespace).dedup,
+        places={draft.id: place for place, draft in enumerate(weighed)},
+        embedded=embedded,
+        looks_back=not stands_alone,
+        compares=not is_bulk,
+    )
+    for draft in weighed:
+        work.admit(draft)
+    return Admitted(rows=work.rows, known=work.known, vectors=_vectors(core, weighed, embedded))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """The drafts so far, over what the store holds."""
+
+    core: Core
+    namespace: str
+    now: datetime
+    policy: DedupPolicy
+    places: dict[str, int]
+    """Where each draft stands in `embedded`."""
+    embedded: Vectors | None
+    looks_back: bool
+    compares: bool
+    """Whether likeness counts, or subjects alone."""
+    rows: dict[str, Memory] = field(default_factory=dict[str, Memory])
+    known: dict[str, str] = field(default_factory=dict[str, str])
+    by_subject: dict[object, list[str]] = field(default_factory=dict[object, list[str]])
+
+    def admit(self, new: Memory) -> None:
+        found = self._before(new) | (self._stored(new) if self.looks_back else {})
+        others = [one for one in self._memories(list(found)) if _may_meet(one, new)]
+        likeness = (
+            lexical_similarity(new.content, [one.content for one in others])
+            if self.embedded is None
+            else [found[one.id] for one in others]
+        )
+        hides = self.compares and not new.pinned and new.kind in STATEMENTS
+        joined = admit(new, others, likeness, self.policy if hides else _NO_HIDING)
+        if joined.relation is Relation.SAME and joined.other is not None:
+            self.known[new.id] = joined.other
+            return
+        self.rows |= {row.id: row for row in joined.memories}
+        if SUBJECT in new.metadata:
+            self.by_subject.setdefault(new.metadata[SUBJECT], []).append(new.id)
+
+    def _stored(self, new: Memory) -> dict[str, float]:
+        """Stored statements that may be meant, by id, with their likeness."""
+        found = dict.fromkeys(self._on_subject(new), 0.0)
+        if not self.compares or new.kind not in STATEMENTS:
+            return found
+        vector = None if self.embedded is None else self.embedded[self.places[new.id]]
+        near = self.core.recall.nearest(
+            self.namespace,
+            indexed_text(new),
+            vector,
+            filter=Filter(kinds=STATEMENTS),
+            now=self.now,
+            top_k=_CLOSEST,
+        )
+        return found | {name: score for name, score in near if score >= _LEAST or vector is None}
+
+    def _on_subject(self, new: Memory) -> list[str]:
+        if SUBJECT not in new.metadata:
+            return []
+        same = Filter(kinds=_ON_SUBJECT, where=((SUBJECT, new.metadata[SUBJECT]),))
+        hits = self.core.recall.listing([self.namespace], filter=same, now=self.now, top_k=_MOST_ON_SUBJECT)
+        return [hit.memory_id for hit in hits]
+
+    def _before(self, new: Memory) -> dict[str, float]:
+        """Drafts of the same call that came before."""
+        before = list(self.rows.keys() & self.places.keys()) if self.compares else []
+        if self.embedded is None:
+            return dict.fromkeys([*before, *self.by_subject.get(new.metadata.get(SUBJECT), [])], 0.0)
+        mine = self.embedded[self.places[new.id]]
+        return {name: float(mine @ self.embedded[self.places[name]]) for name in sorted(before)}
+
+    def _memories(self, ids: Sequence[str]) -> list[Memory]:
+        stored = self.core.store.memories(self.namespace, [name for name in ids if name not in self.places])
+        return [self.rows.get(one.id, one) for one in stored] + [self.rows[one] for one in ids if one in self.places]
+
+
+def _may_meet(one: Memory, new: Memory) -> bool:
+    """What two people say of themselves is two, unless it is on one subject; a state meets only states."""
+    if (one.kind is Kind.STATE) is not (new.kind is Kind.STATE):
+        return False
+    subject = new.metadata.get(SUBJECT)
+    return one.speaker == new.speaker or (subject is not None and subject == one.metadata.get(SUBJECT))
+
+
+def _holds_statements(core: Core, namespace: str) -> bool:
+    """Whether there is anything to look back at: else no index is built for a first word among many passages."""
+    if namespace not in core.telling:
+        counts = core.store.census(namespace).memories
+        if any(counts.get(kind) for kind in _ON_SUBJECT):
+            core.telling.add(namespace)
+    return namespace in core.telling
+
+
+def _embedded(core: Core, drafts: Sequence[Memory]) -> Vectors | None:
+    """None without an embedder, and where its service fails: words alone tell then."""
+    if core.embedder is None:
+        return None
+    try:
+        return core.embedder.embed([indexed_text(draft) for draft in drafts])
+    except ServiceError:
+        return None
+
+
+def _vectors(core: Core, drafts: Sequence[Memory], embedded: Vectors | None) -> tuple[Vector, ...]:
+    if core.embedder is None or embedded is None:
+        return ()
+    return tuple(
+        Vector(memory=draft.id, model=core.embedder.model, data=data)
+        for draft, data in zip(drafts, encode_vectors(embedded), strict=True)
+    )
