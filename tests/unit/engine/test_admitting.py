@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+
 import pytest
 
 from haversack.embed.static import StaticEmbedder
@@ -190,7 +191,12 @@ def test_a_statement_that_changes_meanwhile_is_looked_at_again(contested: tuple[
 
 def test_first_words_among_passages_build_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[str] = []
-    monkeypatch.setattr(Recall, "nearest", lambda _, namespace, *__, **___: built.append(namespace) or [])
+
+    def noted(_: Recall, namespace: str, *_args: object, **_rest: object) -> list[tuple[str, float]]:
+        built.append(namespace)
+        return []
+
+    monkeypatch.setattr(Recall, "nearest", noted)
     ns = open_over(MemoryStore(), vectors=True).namespace("n")
     ns.session("s").add("user", "hello there")
     ns.remember("Alice likes tea")
