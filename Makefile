@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CASES ?= ../shared
 
-.PHONY: demo test check bench bench-peers lock clean
+.PHONY: demo test check bench fuzz bench-peers lock clean
 
 demo: .venv/.base
 	$(BIN)/haversack demo
@@ -40,6 +40,15 @@ bench/peers/.venv/.ready: bench/peers/requirements.txt pyproject.toml
 	$(PYTHON) -m venv bench/peers/.venv
 	bench/peers/.venv/bin/python -m pip install --quiet -r bench/peers/requirements.txt
 	bench/peers/.venv/bin/python -m pip install --quiet --no-deps --editable .
+	touch $@
+
+# Generated requests over the whole HTTP interface: no 5xx, no undeclared answer.
+fuzz: .venv/.dev .venv-fuzz/.done
+	$(BIN)/python -m bench.server.fuzz .venv-fuzz/bin/schemathesis
+
+.venv-fuzz/.done: .venv/bin/python
+	$(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install --quiet schemathesis==4.32.5
 	touch $@
 
 # Renews the lock files from pyproject.toml and requirements/dev.in.

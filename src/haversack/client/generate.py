@@ -1,6 +1,7 @@
 """Writes `shapes.py` and `calls.py` from the server's OpenAPI document: one description, two clients.
 
-`python -m haversack.client.generate openapi.json` renews both; a test fails when they are out of date.
+`python -m haversack.client.generate openapi.json docs/reference/http.md` renews them and the page of reference; a test
+fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-__all__ = ["calls_source", "shapes_source"]
+__all__ = ["calls_source", "reference_source", "shapes_source"]
 
 Document: TypeAlias = Mapping[str, Any]
 
@@ -67,6 +68,32 @@ def calls_source(document: Document) -> str:
             lines += ["", *_method(document, operation, is_async=is_async)]
         lines.append("")
     return "\n".join(lines)
+
+
+def reference_source(document: Document) -> str:
+    """The page of reference: every route with its scope and what it does."""
+    lines = [
+        "# HTTP reference",
+        "",
+        "Generated from the server's OpenAPI document, which has every field of every body: `GET /openapi.json`.",
+        "",
+        "- A key goes into `Authorization: Bearer hvs_…`; the scope that each route takes stands beside it.",
+        "- Errors are problem details (RFC 9457) with a `code` for programs.",
+        "- `remember` and adding turns take an `Idempotency-Key`: the same request is not done twice within a day.",
+        "- Lists go on with the `next` of the page before, as `cursor` (turns: as `after`).",
+        "- A part of a path may hold any character, percent-encoded: `/v1/namespaces/team%2Fa/memories`.",
+    ]
+    by_tag: dict[str, list[str]] = {}
+    for path, verbs in document["paths"].items():
+        for verb in _METHODS:
+            if verb in verbs:
+                told = verbs[verb]
+                about = " ".join(told.get("description", "").split()).replace("|", "/")
+                row = f"| `{verb.upper()} {path}` | {told.get('x-scope', 'none')} | {about} |"
+                by_tag.setdefault(told["tags"][0], []).append(row)
+    for tag, rows in by_tag.items():
+        lines += ["", f"## {tag[0].upper()}{tag[1:]}", "", "| route | scope | what it does |", "|---|---|---|", *rows]
+    return "\n".join(lines) + "\n"
 
 
 class _Operation:
@@ -235,6 +262,8 @@ def main() -> None:
     here = Path(__file__).parent
     here.joinpath("shapes.py").write_text(shapes_source(document), encoding="utf-8")
     here.joinpath("calls.py").write_text(calls_source(document), encoding="utf-8")
+    if len(sys.argv) > 2:  # noqa: PLR2004 - the page of reference, where it is asked for
+        Path(sys.argv[2]).write_text(reference_source(document), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,14 +25,8 @@ __all__ = ["JsonLines", "Metrics", "Watch"]
 _LOG = logging.getLogger("haversack.server")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-_GEN_AI = {
-    "remember": "create_memory",
-    "remember_many": "create_memory",
-    "recall": "retrieval",
-    "context": "retrieval",
-    "forget": "delete_memory",
-}
-"""Route name -> `gen_ai.operation.name`, where the GenAI conventions have, or are about to have, a word for it."""
+_RETRIEVALS = frozenset({"recall", "context", "search"})
+"""Routes that are what the GenAI conventions call a retrieval."""
 
 
 @dataclass(slots=True)
@@ -109,8 +103,8 @@ class Watch:
         self._duration.record(seconds, told)
         span.update_name(f"{method} {route}")
         span.set_attributes(told)
-        if operation := _GEN_AI.get(getattr(scope.get("route"), "name", "")):
-            span.set_attribute("gen_ai.operation.name", operation)
+        if getattr(scope.get("route"), "name", "") in _RETRIEVALS:
+            span.set_attribute("gen_ai.operation.name", "retrieval")
         if seen.status >= 500:  # noqa: PLR2004 - the server's own failures
             span.set_status(StatusCode.ERROR)
         _LOG.info(

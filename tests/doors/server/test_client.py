@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import pytest
 import haversack
 from haversack import client as package
 from haversack.client import ApiError, AsyncClient, Client
-from haversack.client.generate import calls_source, shapes_source
+from haversack.client.generate import calls_source, reference_source, shapes_source
 from haversack.engine.haversack import Haversack
 from haversack.server.app import create_app
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -32,6 +35,24 @@ def test_the_generated_modules_are_up_to_date(name: str, source: object):
         wanted = source(create_app(sack).openapi())
     written = Path(str(package.__file__)).with_name(name).read_text(encoding="utf-8")
     assert written == wanted, "renew them: python -m haversack.client.generate openapi.json"
+
+
+def test_the_page_of_reference_is_up_to_date():
+    with haversack.open(":memory:") as sack:
+        wanted = reference_source(create_app(sack).openapi())
+    assert (ROOT / "docs/reference/http.md").read_text(encoding="utf-8") == wanted
+
+
+def test_the_guide_runs(served: tuple[str, Haversack], monkeypatch: pytest.MonkeyPatch):
+    address, sack = served
+    guide = (ROOT / "docs/how-to/serve.md").read_text(encoding="utf-8")
+    monkeypatch.setenv("HAVERSACK_KEY", sack.keys.create("guide", scope="write").secret)
+    blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        if "dakera" in block:
+            pytest.importorskip("dakera")
+        exec(block.replace("http://localhost:3300", address), {"__name__": "guide"})  # noqa: S102 - our own page
 
 
 def test_the_blocking_client(client: Client):

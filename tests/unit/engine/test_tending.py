@@ -114,6 +114,15 @@ def test_once_is_once(ns: Namespace):
         ns.once("k", b"other", act)
 
 
+def test_the_same_request_while_the_first_is_at_work_is_told_to_wait(ns: Namespace):
+    def act() -> Receipt:
+        with pytest.raises(ConflictError, match="still at work"):
+            ns.once("k", b"request", Receipt)
+        return Receipt(ids=("a",))
+
+    assert ns.once("k", b"request", act).receipt.ids == ("a",)
+
+
 def test_a_failed_request_may_be_tried_again(ns: Namespace):
     def fail() -> Receipt:
         raise BusyError("full")

@@ -31,6 +31,8 @@ Format = Annotated[str, Query(pattern="^(jsonl|csv|mem0|zep)$")]
 _TEXT_KEYS = ("content", "memory", "fact", "text")
 _COLUMNS = ("id", "content", "memory_type", "importance", "tags", "session_id", "created_at", "metadata")
 _MOST_ERRORS = 50
+_MOST_BYTES = 32 << 20
+"""This import is read as a whole; the one at `/v1/namespaces/…/import` is not."""
 _FILE = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
 
 
@@ -86,6 +88,8 @@ async def _uploaded(request: Request) -> bytes:
         files = [part for part in form.values() if not isinstance(part, str)]
         if not files:
             raise InputError("the form holds no file")
+        if (files[0].size or 0) > _MOST_BYTES:
+            raise Refused(413, "PAYLOAD_TOO_LARGE", f"a file may have {_MOST_BYTES:,} bytes; larger ones in parts")
         return await files[0].read()
 
 

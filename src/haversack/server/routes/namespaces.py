@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path as FilePath
@@ -13,6 +14,7 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 from typing_extensions import TypedDict
 
+from haversack.engine.jobs import Job
 from haversack.engine.namespace import Namespace
 from haversack.server.caller import In, ReadCaller, ReadNs, WriteNs
 from haversack.server.routes.declare import PROBLEMS, Responses, problems
@@ -91,13 +93,14 @@ async def import_file(
     What is there already is not added again. `name` helps to find out the format; it is no path.
     """
     place = FilePath(tempfile.mkdtemp(prefix="haversack-import-")) / f"upload{_suffix(name)}"
-    with place.open("wb") as file:
-        async for chunk in request.stream():
-            await asyncio.to_thread(file.write, chunk)
-    work = import_files(here.ns, place, form)
-    job = await asyncio.to_thread(
-        here.caller.sack.jobs.start, "import", here.ns.name, work, asked_by=here.caller.key.id
-    )
+    try:
+        with place.open("wb") as file:
+            async for chunk in request.stream():
+                await asyncio.to_thread(file.write, chunk)
+        job = await asyncio.to_thread(_start_import, here, place, form)
+    except BaseException:
+        shutil.rmtree(place.parent, ignore_errors=True)
+        raise
     here.note("import", now=True)
     return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
 
@@ -125,6 +128,12 @@ async def events(
         _event_lines(here, request.app.state.stopping, start),
         media_type="text/event-stream",
         headers={"cache-control": "no-cache", "x-accel-buffering": "no"},
+    )
+
+
+def _start_import(here: In, place: FilePath, form: str | None) -> Job:
+    return here.caller.sack.jobs.start(
+        "import", here.ns.name, import_files(here.ns, place, form), asked_by=here.caller.key.id
     )
 
 
