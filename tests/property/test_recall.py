@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from haversack.model.identity import make_id
+from haversack.model.memory import Kind, Memory, Source, Stage
+from haversack.model.query import Filter
+from haversack.recall import Recall
+from haversack.recall.chunks import chunk
+from haversack.store.memory import MemoryStore
+from haversack.store.port import Batch, Erasure
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+NOW = START + timedelta(days=30)
+WORDS = ["ferry", "late", "soup", "we", "rain?", "図書館", "Лодка", "2024", "always"]
+contents = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+moments = st.one_of(st.none(), st.integers(-5, 60).map(lambda days: START + timedelta(days=days)))
+
+
+@st.composite
+def memories(draw: st.DrawFn, number: int) -> Memory:
+    at = START + timedelta(hours=draw(st.integers(0, 400)))
+    return Memory(
+        id=make_id(at, number.to_bytes(10, "big")),
+        kind=draw(st.sampled_from([Kind.PASSAGE, Kind.PASSAGE, Kind.FACT])),
+        content=draw(contents),
+        created_at=at,
+        event_time=at,
+        speaker=draw(st.sampled_from(["", "Ada", "user"])),
+        importance=draw(st.sampled_from([0.1, 0.5, 0.9])),
+        tags=draw(st.sampled_from([(), ("a",), ("a", "b")])),
+        metadata=draw(st.sampled_from([{}, {"n": 1}, {"n": True}, {"n": 1.5}, {"l": [1]}, {"l": [2]}, {"n": None}])),
+        source=Source(session=draw(st.sampled_from([None, "s", "t"]))),
+        valid_from=draw(moments),
+        valid_to=draw(moments),
+        expires_at=draw(moments),
+        superseded_by=draw(st.sampled_from([None, None, "other"])),
+        stage=draw(st.sampled_from([Stage.ACTIVE, Stage.ACTIVE, Stage.DELETED, Stage.LONG_TERM])),
+    )
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> list[Memory]:
+    return [draw(memories(number)) for number in range(1, draw(st.integers(1, 12)) + 1)]
+
+
+filters = st.builds(
+    Filter,
+    kinds=st.sampled_from([None, frozenset({Kind.FACT}), frozenset({Kind.FACT, Kind.PASSAGE}), frozenset()]),
+    tags=st.sampled_from([frozenset[str](), frozenset({"a"}), frozenset({"a", "b"}), frozenset({"c"})]),
+    session=st.sampled_from([None, "s", "nowhere"]),
+    since=moments,
+    until=moments,
+    where=st.sampled_from([(), (("n", 1),), (("n", None),), (("l", [1]),), (("absent", 1),)]),
+    as_of=moments,
+)
+
+
+def stored(rows: Sequence[Memory], namespace: str = "n", store: MemoryStore | None = None) -> MemoryStore:
+    store = store or MemoryStore()
+    store.apply(namespace, Batch(memories=tuple(rows)))
+    return store
+
+
+@given(rows=batches(), chosen=filters)
+def test_a_filter_lets_pass_exactly_what_it_says(rows: list[Memory], chosen: Filter) -> None:
+    listed = Recall(stored(rows)).listing(["n"], filter=chosen, now=NOW, top_k=100)
+    passing = {row.id for row in rows if chosen.reason_against(row, NOW) is None}
+    assert {hit.memory_id for hit in listed} == passing
+    found = Recall(stored(rows)).search(["n"], "ferry late 図書館", filter=chosen, now=NOW, top_k=100)
+    assert {hit.memory_id for hit in found} <= passing
+
+
+changes = st.lists(
+    st.tuples(st.sampled_from(["word", "stage", "erase", "add", "ask"]), st.integers(0, 11), contents), max_size=12
+)
+
+
+@given(rows=batches(), steps=changes, query=contents)
+@settings(deadline=None)
+def test_an_index_kept_fresh_answers_like_a_new_one(
+    rows: list[Memory], steps: list[tuple[str, int, str]], query: str
+) -> None:
+    store, living = stored(rows), {row.id: row for row in rows}
+    kept = Recall(store)
+    for number, (verb, which, words) in enumerate(steps, 100):
+        chosen = list(living.values())[which % len(living)] if living else None
+        if verb == "add" or chosen is None:
+            row = replace(rows[0], id=make_id(NOW, number.to_bytes(10, "big")), content=words)
+            living[row.id] = row
+            store.apply("n", Batch(memories=(row,)))
+        elif verb == "erase":
+            del living[chosen.id]
+            store.apply("n", Batch(erase=Erasure(memories=(chosen.id,))))
+        elif verb == "ask":
+            kept.search(["n"], query, now=NOW, top_k=3)
+        else:
+            field = {"content": words} if verb == "word" else {"stage": Stage.DELETED}
+            living[chosen.id] = replace(chosen, **field)  # type: ignore[arg-type]
+            store.apply("n", Batch(memories=(living[chosen.id],)))
+    assert kept.search(["n"], query, now=NOW, top_k=50) == Recall(store).search(["n"], query, now=NOW, top_k=50)
+
+
+@given(rows=batches(), others=batches(), query=contents)
+def test_nothing_crosses_a_namespace(rows: list[Memory], others: list[Memory], query: str) -> None:
+    alone = Recall(stored(rows)).search(["n"], query, now=NOW, top_k=50)
+    beside = Recall(stored(others, "N", stored(rows))).search(["n"], query, now=NOW, top_k=50)
+    assert alone == beside
+
+
+@given(text=st.text(st.sampled_from("ab .!?\n`~。\u3000é"), max_size=300), target=st.integers(1, 20))
+def test_chunks_are_the_text_again(text: str, target: int) -> None:
+    pieces = chunk(text, lambda texts: [len(each) for each in texts], target=target)
+    assert "".join(pieces) == text
+    assert all(pieces) or text == ""
+
+
+@given(before=st.text("ab .\n", max_size=60), after=st.text("ab .\n", max_size=60), code=st.text("xy \n", max_size=80))
+def test_a_fence_is_never_cut(before: str, after: str, code: str) -> None:
+    fence = f"```\n{code}\n```\n"
+    pieces = chunk(f"{before}\n{fence}{after}", lambda texts: [len(each) for each in texts], target=10)
+    assert any(fence in piece for piece in pieces)
