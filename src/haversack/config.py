@@ -20,6 +20,7 @@ import yaml
 from haversack.assemble import ToolBudget
 from haversack.chat.settings import ChatSettings
 from haversack.compaction import CompactionConfig
+from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
 from haversack.llm.settings import ServiceSettings
@@ -45,7 +46,9 @@ class Config:
     server: ServerSettings = field(default_factory=ServerSettings)
 
 
-_EVERYTHING = Config(memory=MemorySettings(compaction=CompactionConfig(), tools=ToolBudget()))
+_EVERYTHING = Config(
+    memory=MemorySettings(compaction=CompactionConfig(), extraction=ExtractionConfig(), tools=ToolBudget())
+)
 """Every section that may be there, for naming what a wrong key may have meant."""
 
 

@@ -86,6 +86,11 @@ class Coordinator:
         limit = self.monitor(session).get_time_budget_ms() / 1000 if seconds is None else seconds
         return flight.result if flight.landed.wait(limit) else None
 
+    def is_running(self, session: str) -> bool:
+        """Whether a run of the session is in progress."""
+        with self._lock:
+            return session in self._flights
+
     def compact(self, request: Request) -> CompactionResult:
         """Run now and wait for the end; joins a run that is in progress. Ctrl-C cancels it."""
         flight = self._start(request)

@@ -1,28 +1,44 @@
-"""Compaction for the engine: one compactor and one coordinator per namespace, and their place in the store."""
+"""Compaction for the engine: one coordinator per namespace, and each run's place in the store."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
 from haversack.compaction import CompactionConfig, CompactionResult
-from haversack.compaction.compactor import Compactor, Request, message_price
+from haversack.compaction.compactor import Compactor, Request
 from haversack.compaction.coordinator import Coordinator
+from haversack.compaction.dedup import hidden_behind, plan_dedup
+from haversack.compaction.result import Outcome
 from haversack.compaction.summarize import Summarizer
 from haversack.compaction.view import load_view, view_write
+from haversack.engine import extracting
+from haversack.engine.aging import policy_of
 from haversack.engine.core import Core
+from haversack.engine.costing import metered
 from haversack.engine.writing import completed
-from haversack.errors import ConfigError, NotFoundError
-from haversack.model.memory import Turn
+from haversack.errors import ConfigError, ConflictError, NotFoundError
+from haversack.llm.cost import Purpose
+from haversack.llm.port import Cancel
+from haversack.model.memory import Kind, Turn
+from haversack.model.query import Filter
 from haversack.store.port import Batch
+from haversack.tokens.chat import count_each
+from haversack.tokens.models import resolve
 
 __all__ = ["compact", "coordinator_of", "expand"]
 
 _WINDOW = 32_000
-"""Tokens that a summary's share is taken of when no prompt has said how large its window is."""
+"""Tokens that a summary's share is taken of when neither a prompt, a setting nor the model says how many there are."""
+_MOST_INSIGHTS = 10_000
 
 
 def coordinator_of(core: Core, namespace: str) -> Coordinator:
     """What watches the namespace's sessions and runs their compaction."""
     config = core.memory.compaction or CompactionConfig()
-    return core.runs.of(namespace, lambda: Coordinator(_compactor(core, namespace, config), config))
+    return core.runs.of(
+        namespace, lambda: Coordinator(_Compaction(core=core, namespace=namespace, config=config), config)
+    )
 
 
 def compact(core: Core, namespace: str, session: str, *, to_free: int | None) -> CompactionResult:
@@ -31,7 +47,10 @@ def compact(core: Core, namespace: str, session: str, *, to_free: int | None) ->
     if not config.enabled:
         raise ConfigError("compaction is switched off by memory.compaction.enabled: false")
     request = Request(
-        session=session, to_free=to_free, available=_WINDOW, seconds=config.critical_max_duration_ms / 1000
+        session=session,
+        to_free=to_free,
+        available=_available(core, namespace, session),
+        seconds=config.critical_max_duration_ms / 1000,
     )
     return coordinator_of(core, namespace).compact(request)
 
@@ -47,7 +66,73 @@ def expand(core: Core, namespace: str, session: str, name: str, *, reopen: bool)
         return _turn_or_earlier(core, namespace, session, name)
     if reopen:
         core.store.apply(namespace, Batch(records=(view_write(view.opened(name), version),)))
-    return core.store.turns(namespace, session, after=fold.start - 1, limit=fold.stop - fold.start)
+    behind = core.store.turns(namespace, session, after=fold.start - 1, limit=fold.stop - fold.start)
+    return [turn for turn in behind if turn.position < fold.stop]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compaction:
+    """Runs on one namespace, each with the costs of its session; what was extracted is deduplicated afterwards."""
+
+    core: Core
+    namespace: str
+    config: CompactionConfig
+
+    def run(self, request: Request, cancel: Cancel | None = None) -> CompactionResult:
+        result = _compactor(self.core, self.namespace, request.session, self.config).run(request, cancel)
+        if result.outcome is not Outcome.DONE or not self.config.insight_dedup_enabled:
+            return result
+        return replace(result, insights_deduplicated=_dedup_insights(self.core, self.namespace, self.config))
+
+
+def _compactor(core: Core, namespace: str, session: str, config: CompactionConfig) -> Compactor:
+    model = core.settings.model
+    counter, family = core.counter(model), resolve(model).family
+    name = config.llm_service
+    service = None if name is None else metered(core, namespace, session, name, Purpose.COMPACTION)
+    return Compactor(
+        store=core.store,
+        namespace=namespace,
+        summarizer=Summarizer.of(config, counter, service),
+        config=config,
+        clock=core.clock,
+        price=lambda messages: [cost.total for cost in count_each(counter, messages, family, model=model)],
+        owner=core.entropy(8).hex(),
+        prepare=lambda batch: completed(core, namespace, batch),
+        flush=lambda session: extracting.flush(core, namespace, session),
+        entropy=core.entropy,
+    )
+
+
+def _dedup_insights(core: Core, namespace: str, config: CompactionConfig) -> int:
+    """Hide near duplicates among the newest insights behind what they repeat; how many."""
+    hits = core.recall.listing(
+        [namespace], filter=Filter(kinds=frozenset({Kind.INSIGHT})), now=core.clock(), top_k=_MOST_INSIGHTS
+    )
+    if len(hits) <= 1:
+        return 0
+    policy = replace(
+        policy_of(core, namespace).dedup,
+        similarity=config.insight_similarity_threshold,
+        check_newest=config.max_insights_to_check,
+    )
+    insights = {row.id: row for row in core.store.memories(namespace, [hit.memory_id for hit in hits])}
+    merges = plan_dedup(insights.values(), extracting.similarity(core), policy)
+    hidden = tuple(hidden_behind(insights[merge.hide], merge.keep) for merge in merges)
+    if hidden:
+        with suppress(ConflictError):  # somebody changed one of them: the next run looks again
+            core.store.apply(namespace, Batch(memories=hidden, seen=max(row.changed for row in hidden)))
+            return len(hidden)
+    return 0
+
+
+def _available(core: Core, namespace: str, session: str) -> int:
+    """Tokens that the session's prompts may take: as the last one had, or as the settings or the model say."""
+    noted = core.runs.available.get((namespace, session))
+    if noted is not None:
+        return noted
+    window = core.memory.context_window or resolve(core.settings.model).window
+    return _WINDOW if window is None else window - min(core.memory.output_buffer, window // 2)
 
 
 def _turn_or_earlier(core: Core, namespace: str, session: str, name: str) -> list[Turn]:
@@ -59,19 +144,3 @@ def _turn_or_earlier(core: Core, namespace: str, session: str, name: str) -> lis
     if not turns or turns[0].session != session:
         raise NotFoundError(f"nothing in session {session!r} stands behind {name!r}")
     return turns
-
-
-def _compactor(core: Core, namespace: str, config: CompactionConfig) -> Compactor:
-    counter = core.counter(core.settings.model)
-    chosen = None if config.llm_service is None else core.service(config.llm_service)
-    return Compactor(
-        store=core.store,
-        namespace=namespace,
-        summarizer=Summarizer.of(config, counter, chosen),
-        config=config,
-        clock=core.clock,
-        price=message_price(counter),
-        owner=core.entropy(8).hex(),
-        prepare=lambda batch: completed(core, namespace, batch),
-        entropy=core.entropy,
-    )

@@ -14,7 +14,7 @@ from haversack.transfer.writing import dump_header, dump_memory, dump_record, du
 
 __all__ = ["KEPT_COLLECTIONS", "take_out"]
 
-KEPT_COLLECTIONS = ("view", "hidden", "policy", "feedback")
+KEPT_COLLECTIONS = ("view", "hidden", "policy", "feedback", "extracted")
 """Records that belong to what is remembered; the others (leases, index segments, journals) belong to a machine."""
 
 _PAGE = 1_000

@@ -7,8 +7,22 @@ from typing import TypedDict, Unpack, cast
 
 from haversack.assemble import Context, Format, Layout, layout_named
 from haversack.budget import Budget, check_tokens
-from haversack.engine import editing, feedback, forgetting, listing, packing, reading, receipts, remembering, tidying
+from haversack.compaction.extraction.extractor import Extracted
+from haversack.engine import (
+    costing,
+    editing,
+    extracting,
+    feedback,
+    forgetting,
+    listing,
+    packing,
+    reading,
+    receipts,
+    remembering,
+    tidying,
+)
 from haversack.engine.core import Core
+from haversack.engine.correcting import Knowledge
 from haversack.engine.draft import Conditions, Details, read_choice, read_filter
 from haversack.engine.exporting import take_out
 from haversack.engine.forgetting import Aim, Forgotten
@@ -21,6 +35,7 @@ from haversack.engine.session import Session
 from haversack.engine.trims import Trimmed, trimmed
 from haversack.engine.why import Explanation, explain
 from haversack.errors import InputError, NotFoundError, nearest
+from haversack.llm.cost import Call
 from haversack.model.memory import Memory, SessionInfo
 from haversack.model.text import clean, label
 from haversack.model.times import Moment, read_time
@@ -265,6 +280,29 @@ class Namespace:
     def stats(self) -> Census:
         """Exact counts of what it holds."""
         return self._core.store.census(self.name)
+
+    def extract(self) -> dict[str, Extracted]:
+        """Read the unread turns of all sessions for facts and the like, oldest session first; by session, what it did.
+
+        Sessions without unread turns are left out.
+        """
+        waiting = [each for each in map(self.session, (info.id for info in reversed(self.sessions()))) if each.unread()]
+        return {each.id: each.extract() for each in waiting}
+
+    def wait(self, seconds: float = 60.0) -> bool:
+        """Wait for the turns that are being read in the background; whether all of it has ended."""
+        return extracting.wait(self._core, self.name, None, seconds)
+
+    def costs(self, *, since: Moment | None = None, until: Moment | None = None) -> list[Call]:
+        """Every call of a model for memory work, oldest first: what for, which session, tokens, dollars."""
+        start = None if since is None else read_time(since, "since")
+        end = None if until is None else read_time(until, "until")
+        return list(costing.calls(self._core, self.name, since=start, until=end))
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Corrections, outcomes of decisions, records of procedures, relations and what they connect."""
+        return Knowledge(self._core, self.name)
 
     @property
     def maintenance(self) -> NamespaceMaintenance:

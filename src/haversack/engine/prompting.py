@@ -219,9 +219,10 @@ def _others(core: Core, namespace: str, session: str, most: int) -> list[str]:
 
 def _watch(core: Core, namespace: str, session: str, built: Prompt, wanted: Window) -> None:
     """Tell the session's monitor how much the whole conversation would take; a run may start in the background."""
-    if core.memory.compaction is None:
-        return
-    coordinator_of(core, namespace).after_turn(session, reading(built, wanted.now))
+    status = reading(built, wanted.now)
+    core.runs.available[namespace, session] = status.available_budget
+    if core.memory.compaction is not None:
+        coordinator_of(core, namespace).after_turn(session, status)
 
 
 def reading(built: Prompt, now: datetime | None = None) -> BudgetStatus:

@@ -9,8 +9,9 @@ from typing import Any, Unpack
 
 from haversack.assemble import Primed, Prompt
 from haversack.compaction import CompactionResult, ContextBudgetMonitor
+from haversack.compaction.extraction.extractor import Extracted
 from haversack.compaction.view import Fold, load_view
-from haversack.engine import compacting, prompting
+from haversack.engine import compacting, extracting, prompting
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata
 from haversack.engine.passages import passages_of_turn
@@ -69,7 +70,9 @@ class Session:
 
     def extend(self, messages: Iterable[Mapping[str, Any]]) -> list[Turn]:
         """Append many messages in the shape of chat APIs, in one transaction; `at` and `metadata` are optional keys."""
-        return self.append([_draft(message) for message in messages])
+        added = self.append([_draft(message) for message in messages])
+        extracting.after_turns(self._core, self._namespace, self.id, len(added))
+        return added
 
     def append(self, drafts: Sequence[TurnDraft]) -> list[Turn]:
         """Append checked turns with their passages in one transaction; those that the session already has are left out.
@@ -118,6 +121,24 @@ class Session:
     def settle(self, seconds: float | None = None) -> CompactionResult | None:
         """Wait for a compaction in progress, at most its time budget; None when there is none, or it goes on."""
         return compacting.coordinator_of(self._core, self._namespace).before_prompt(self.id, seconds)
+
+    def extract(self) -> Extracted:
+        """Read the turns that were not read yet for facts, preferences, decisions and the like, now.
+
+        By the chat service of `memory.extraction`, or by rules. `errors` tell why turns are still unread.
+        """
+        return extracting.extract(self._core, self._namespace, self.id)
+
+    def unread(self) -> int:
+        """How many turns were not read yet."""
+        return extracting.pending(self._core, self._namespace, self.id)
+
+    def wait(self, seconds: float = 60.0) -> bool:
+        """Wait for what works on the session in the background; whether all of it has ended."""
+        was_read = extracting.wait(self._core, self._namespace, self.id, seconds)
+        coordinator = compacting.coordinator_of(self._core, self._namespace)
+        coordinator.before_prompt(self.id, seconds)
+        return was_read and not coordinator.is_running(self.id)
 
     def expand(self, name: str, *, reopen: bool = False) -> list[Turn]:
         """The turns that a summary (or a pointer to a cleared tool result) stands for, exactly as they were said.

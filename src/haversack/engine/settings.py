@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from haversack.assemble import PrimingConfig, SupportingContextConfig, ToolBudget
 from haversack.compaction import CompactionConfig
+from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.errors import ConfigError
+from haversack.llm.settings import CostSettings
 
 __all__ = ["MemorySettings", "Settings"]
 
@@ -51,6 +53,9 @@ class MemorySettings:
     """Which tool schemas are worth sending; None sends all that a call names."""
     compaction: CompactionConfig | None = None
     """Compaction in the background after prompts; None: only when asked for."""
+    extraction: ExtractionConfig | None = None
+    """Reading turns for facts and the like in the background as they are added; None: only when asked for."""
+    costs: CostSettings = field(default_factory=CostSettings)
 
     def __post_init__(self) -> None:
         _check_whole("memory.output_buffer", self.output_buffer, 0)

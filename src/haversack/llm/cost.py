@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
-from haversack.errors import ServiceError
+from haversack.errors import ConfigError, ServiceError
 from haversack.llm.port import Cancel, ChatService, Reply, Usage
 from haversack.model.message import Message
 
@@ -81,6 +81,19 @@ class Caps:
     tokens: int | None = None
     dollars: float | None = None
     period_hours: float = 24
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        for name in ("calls", "tokens", "dollars"):
+            if (cap := getattr(self, name)) is not None and cap < 0:
+                raise ConfigError(f"{name}={cap!r} must be 0 or more")
+        if self.period_hours <= 0:
+            raise ConfigError(f"period_hours={self.period_hours!r} must be more than 0")
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is any limit."""
+        return any(cap is not None for cap in (self.calls, self.tokens, self.dollars))
 
 
 def total_by(calls: Iterable[Call], key: Callable[[Call], str]) -> dict[str, tuple[int, int, int, float]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from haversack.errors import ServiceError
 from haversack.model.message import Message, ToolCall
 
-__all__ = ["Cancel", "ChatService", "Reply", "ServiceCancelled", "Usage"]
+__all__ = ["Cancel", "ChatService", "Closes", "Reply", "ServiceCancelled", "Usage"]
 
 
 class ServiceCancelled(ServiceError):  # noqa: N818 - named for what happened
@@ -86,4 +86,13 @@ class ChatService(Protocol):
 
         `tools` are schemas in any provider's shape that the model may call; the calls stand in the Reply.
         """
+        ...
+
+
+@runtime_checkable
+class Closes(Protocol):
+    """A service that holds connections."""
+
+    def close(self) -> None:
+        """Close them."""
         ...

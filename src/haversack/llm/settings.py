@@ -1,12 +1,14 @@
-"""How a chat service is named in the configuration; the key itself never stands there."""
+"""How a chat service is named in the configuration (its key never stands there), and what its calls may cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from haversack.errors import ConfigError, nearest
+from haversack.llm.cost import Caps, ModelPrice
 
-__all__ = ["PROVIDERS", "ServiceSettings"]
+__all__ = ["PROVIDERS", "CostSettings", "ServiceSettings"]
 
 PROVIDERS = ("openai", "anthropic")
 
@@ -26,3 +28,13 @@ class ServiceSettings:
     def __post_init__(self) -> None:
         if self.provider not in PROVIDERS:
             raise ConfigError(f"provider={self.provider!r} is not known: {nearest(self.provider, PROVIDERS)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostSettings:
+    """What calls of models for memory work cost, and how much a namespace may spend on them."""
+
+    prices: Mapping[str, ModelPrice] = field(default_factory=dict[str, ModelPrice])
+    """US dollars for a million tokens, by the model's name; without a price, only tokens are told."""
+    caps: Caps = field(default_factory=Caps)
+    """Limits that stop memory work for a while, never the chat."""

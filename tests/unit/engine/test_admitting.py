@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 
 import pytest
 
@@ -140,7 +141,7 @@ def test_statements_of_one_call_see_those_before_them(both: Namespace) -> None:
 def test_of_a_bulk_only_subjects_are_looked_at(both: Namespace) -> None:
     both.remember("Alice likes green tea from the market")
     kept = both.remember("Alice lives in Rome", subject="alice/city")
-    told: list[dict[str, object]] = [{"content": f"fact number {n}"} for n in range(50)]
+    told: list[Mapping[str, object]] = [{"content": f"fact number {n}"} for n in range(50)]
     told += [
         {"content": "Alice likes the green tea from the market"},
         {"content": "Alice lives in Oslo", "subject": "alice/city"},

@@ -41,10 +41,10 @@ class BackgroundExtraction:
         self._running: dict[str, threading.Event] = {}
         self._stop = threading.Event()
 
-    def after_turn(self, session: str) -> bool:
-        """Count one turn; returns at once, with whether a run was started."""
+    def after_turns(self, session: str, count: int = 1) -> bool:
+        """Count turns; returns at once, with whether a run was started."""
         with self._lock:
-            self._seen[session] += 1
+            self._seen[session] += count
             if self._seen[session] < self._every or session in self._running or self._stop.is_set():
                 return False
             self._seen[session] = 0
@@ -61,11 +61,11 @@ class BackgroundExtraction:
             ended.wait()
         return self._extractor.extract(session, self._stop)
 
-    def wait(self, seconds: float = 60.0) -> bool:
-        """Wait for what is running; whether all has ended."""
+    def wait(self, seconds: float = 60.0, session: str | None = None) -> bool:
+        """Wait for what is running, in one session or in all; whether it has ended."""
         end = time.monotonic() + seconds
         with self._lock:
-            running = list(self._running.values())
+            running = [ended for name, ended in self._running.items() if session in (None, name)]
         return all(ended.wait(max(0.0, end - time.monotonic())) for ended in running)
 
     def close(self, seconds: float = 5.0) -> bool:

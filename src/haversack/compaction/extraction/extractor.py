@@ -68,7 +68,9 @@ class Extractor:
     policy: Policy
     clock: Callable[[], datetime]
     related: Callable[[Sequence[str]], list[Memory]]
-    """Live memories other than passages that these texts may mean; those of their speakers and subjects among them."""
+    """Live statements that these texts may mean."""
+    on_subject: Callable[[str], list[Memory]] = lambda _: []
+    """Live statements on a subject, however they are worded."""
     service: ChatService | None = None
     """None: rules alone."""
     similar: Similar = lexical_similarity
@@ -93,7 +95,7 @@ class Extractor:
             try:
                 done += self._extract_batch(session, turns, version, cancel)
             except ConflictError:
-                continue  # somebody else read these turns meanwhile
+                continue  # somebody else read these turns, or changed what they end, meanwhile
             except ServiceError as error:
                 return done + Extracted(errors=(str(error),))
 
@@ -106,7 +108,8 @@ class Extractor:
             value=msgspec.json.encode(turns[-1].position),
             expected=version,
         )
-        batch = Batch(memories=found.memories if found else (), records=(place,))
+        rows = found.memories if found else ()
+        batch = Batch(memories=rows, records=(place,), seen=max((row.changed for row in rows), default=0) or None)
         self.store.apply(self.namespace, self.prepare(batch))
         if found is None:
             return Extracted(turns=len(turns))
@@ -123,6 +126,7 @@ class Extractor:
             now=now,
             new_id=lambda: make_id(now, self.entropy(ENTROPY_BYTES)),
             similar=self.similar,
+            on_subject=self.on_subject,
             tombstoned=lambda prints: self.store.tombstoned(self.namespace, prints),
         )
         if self.service is None:

@@ -39,6 +39,8 @@ class Scene:
     similar: Similar = lexical_similarity
     tombstoned: Callable[[Sequence[str]], set[str]] = lambda _: set()
     """Which fingerprints were forgotten for good."""
+    on_subject: Callable[[str], Sequence[Memory]] = lambda _: ()
+    """Live statements on a subject, which need not look like the new one."""
     recalled: Sequence[str] = ()
     """Texts that were put into the prompt from memory: their repetition is no evidence."""
 
@@ -96,6 +98,8 @@ class _Work:
         made = self._make(action)
         if isinstance(made, str):
             return made
+        for memory in self.scene.on_subject(str(made.metadata[SUBJECT])) if SUBJECT in made.metadata else ():
+            self.known.setdefault(memory.id, memory)
         candidates = [memory for memory in self.known.values() if memory.stage is not Stage.DELETED]
         scores = self.scene.similar(made.content, [memory.content for memory in candidates])
         admitted = admit(made, candidates, scores, self.scene.policy.dedup)

@@ -221,11 +221,11 @@ def test_background_runs_start_every_few_turns_and_can_be_awaited() -> None:
     slow = Slow()
     heard: list[tuple[str, Extracted]] = []
     background = BackgroundExtraction(slow, every=2, report=lambda session, done: heard.append((session, done)))
-    assert [background.after_turn("s") for _ in range(5)] == [False, True, False, False, False]
+    assert [background.after_turns("s") for _ in range(5)] == [False, True, False, False, False]
     assert not background.wait(0.01)
     slow.go.set()
     assert background.flush("s") == Extracted(turns=1)
-    assert [background.after_turn("bad") for _ in range(2)] == [False, True]
+    assert [background.after_turns("bad") for _ in range(2)] == [False, True]
     assert background.close()
-    assert not background.after_turn("s")
+    assert not background.after_turns("s")
     assert slow.calls == ["s", "s", "bad"]

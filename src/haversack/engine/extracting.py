@@ -1,0 +1,141 @@
+"""Extraction for the engine: one reader of turns per namespace, behind the conversation or when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from haversack.compaction.dedup import SUBJECT, Similar, lexical_similarity
+from haversack.compaction.extraction.background import BackgroundExtraction
+from haversack.compaction.extraction.extractor import Extracted, Extractor
+from haversack.compaction.extraction.settings import ExtractionConfig
+from haversack.embed.embedder import Embedder, Vectors
+from haversack.engine.admitting import STATEMENTS
+from haversack.engine.aging import policy_of
+from haversack.engine.core import Core
+from haversack.engine.costing import metered
+from haversack.engine.writing import completed
+from haversack.errors import ServiceError
+from haversack.llm.cost import Purpose
+from haversack.llm.port import Cancel
+from haversack.model.memory import Memory
+from haversack.model.query import Filter
+from haversack.model.text import is_blank
+
+__all__ = ["after_turns", "extract", "flush", "pending", "reader_of", "similarity", "wait"]
+
+_CLOSEST = 5
+_MOST = 100
+_LEAST = 0.3
+
+
+def reader_of(core: Core, namespace: str) -> BackgroundExtraction:
+    """What reads the namespace's sessions."""
+    config = core.memory.extraction or ExtractionConfig()
+    return core.runs.extraction_of(
+        namespace, lambda: BackgroundExtraction(_Reader(core=core, namespace=namespace), every=config.every)
+    )
+
+
+def after_turns(core: Core, namespace: str, session: str, count: int) -> None:
+    """Note added turns; where extraction is configured, every few of them start it in the background."""
+    if core.memory.extraction is not None and core.memory.extraction.enabled and count:
+        reader_of(core, namespace).after_turns(session, count)
+
+
+def extract(core: Core, namespace: str, session: str) -> Extracted:
+    """Read what is pending now, after a run in progress."""
+    return reader_of(core, namespace).flush(session)
+
+
+def flush(core: Core, namespace: str, session: str) -> None:
+    """Read what is pending where extraction is configured: before turns go behind a summary."""
+    if core.memory.extraction is not None and core.memory.extraction.enabled:
+        extract(core, namespace, session)
+
+
+def pending(core: Core, namespace: str, session: str) -> int:
+    """Turns that were not read yet."""
+    return _extractor(core, namespace, session).pending(session)
+
+
+def wait(core: Core, namespace: str, session: str | None, seconds: float) -> bool:
+    """Wait for what is being read; whether that has ended."""
+    return reader_of(core, namespace).wait(seconds, session)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    """Reads with the policy, the costs and the statements of the moment."""
+
+    core: Core
+    namespace: str
+
+    def extract(self, session: str, cancel: Cancel | None = None) -> Extracted:
+        return _extractor(self.core, self.namespace, session).extract(session, cancel)
+
+
+def _extractor(core: Core, namespace: str, session: str) -> Extractor:
+    config = core.memory.extraction or ExtractionConfig()
+    name = config.llm_service
+    return Extractor(
+        store=core.store,
+        namespace=namespace,
+        policy=policy_of(core, namespace),
+        clock=core.clock,
+        related=lambda texts: _related(core, namespace, texts),
+        on_subject=lambda subject: _on_subject(core, namespace, subject),
+        service=None if name is None else metered(core, namespace, session, name, Purpose.EXTRACTION),
+        similar=similarity(core),
+        prepare=lambda batch: completed(core, namespace, batch),
+        entropy=core.entropy,
+        seconds=config.max_seconds,
+    )
+
+
+def _related(core: Core, namespace: str, texts: Sequence[str]) -> list[Memory]:
+    """The live statements likest to any of the texts, the likest first."""
+    wanted = [text for text in texts if not is_blank(text)]
+    now, chosen = core.clock(), Filter(kinds=STATEMENTS)
+    likeness: dict[str, float] = {}
+    vectors = _embedded(core, wanted)
+    for place, text in enumerate(wanted):
+        vector = None if vectors is None else vectors[place]
+        for name, score in core.recall.nearest(namespace, text, vector, filter=chosen, now=now, top_k=_CLOSEST):
+            if score >= _LEAST or vector is None:
+                likeness[name] = max(score, likeness.get(name, 0.0))
+    best = sorted(likeness, key=lambda name: (-likeness[name], name))[:_MOST]
+    return core.store.memories(namespace, best)
+
+
+def _on_subject(core: Core, namespace: str, subject: str) -> list[Memory]:
+    same = Filter(kinds=STATEMENTS, where=((SUBJECT, subject),))
+    hits = core.recall.listing([namespace], filter=same, now=core.clock(), top_k=_MOST)
+    return core.store.memories(namespace, [hit.memory_id for hit in hits])
+
+
+def _embedded(core: Core, texts: Sequence[str]) -> Sequence[Vectors] | None:
+    if core.embedder is None or not texts:
+        return None
+    try:
+        return list(core.embedder.embed(texts))
+    except ServiceError:
+        return None
+
+
+def similarity(core: Core) -> Similar:
+    """How alike texts are, by the embedder or by words."""
+    return lexical_similarity if core.embedder is None else _cosines(core.embedder)
+
+
+def _cosines(embedder: Embedder) -> Similar:
+    def similar(text: str, others: Sequence[str]) -> Sequence[float]:
+        if not others:
+            return []
+        try:
+            mine, *theirs = embedder.embed([text, *others])
+        except ServiceError:
+            return lexical_similarity(text, others)
+        return [float(mine @ other) for other in theirs]
+
+    return similar
