@@ -73,6 +73,7 @@ class Index:
         self.ids: list[str] = []
         self.place: dict[str, int] = {}
         self.sessions: dict[str, int] = {}
+        self.session_names: list[str] = []
         self.tails: list[int] = []
         self.speakers: dict[str, int] = {}
         self._called: dict[str, list[str]] = {}
@@ -110,11 +111,11 @@ class Index:
         for memory in sorted(memories, key=lambda memory: memory.born):
             row, digest = self.place.get(memory.id), _digest(memory)
             if row is not None and int(self.columns.digest[row]) == digest:
-                self._update(row, describe(memory, frozenset(split(indexed_text(memory)))))
+                self._update(row, describe(memory, frozenset(_words(memory))))
                 continue
             if row is not None:
                 self._retire(row)
-            fresh.append(_Read(memory, split(indexed_text(memory)), digest))
+            fresh.append(_Read(memory, _words(memory), digest))
         if fresh:
             self._append(fresh)
         self.embed(vectors)
@@ -132,7 +133,8 @@ class Index:
         """Complete an index whose arrays were loaded: names, and the sums that follow from the columns."""
         columns = self.columns
         self.ids, self.place = ids, {memory_id: row for row, memory_id in enumerate(ids)}
-        self.sessions = {name: code for code, name in enumerate(sessions)}
+        self.session_names = list(sessions)
+        self.sessions = {name: code for code, name in enumerate(self.session_names)}
         for name in speakers:
             self._speaker(name)
         self.tails, self.session_length, self.upto = tails, session_length, upto
@@ -222,6 +224,7 @@ class Index:
             return
         session = columns.session[row] = self.sessions.setdefault(memory.source.session, len(self.sessions))
         if session == len(self.tails):
+            self.session_names.append(memory.source.session)
             self.tails.append(NOWHERE)
             self.session_length.append(0.0)
         if memory.kind is not Kind.PASSAGE:
@@ -259,9 +262,18 @@ def _hash(*parts: str) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
+def _words(memory: Memory) -> list[str]:
+    """The text's words, and those of entities that it does not name itself."""
+    words = split(indexed_text(memory))
+    if not memory.entities:
+        return words
+    named = frozenset(words)
+    return words + [word for entity in memory.entities for word in split(entity) if word not in named]
+
+
 def _digest(memory: Memory) -> int:
     """Tells whether words, speaker, session and facets are those that were indexed."""
-    parts = [indexed_text(memory), memory.source.session or "", memory.kind, *memory.tags]
+    parts = [indexed_text(memory), memory.source.session or "", memory.kind, *memory.tags, "", *memory.entities]
     parts += [f"{name}={value}" for name, value in sorted(memory.metadata.items())]
     return _hash(*parts)
 

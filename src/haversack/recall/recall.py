@@ -241,7 +241,7 @@ def _earliest(index: Index) -> datetime:
 
 
 def _hits(namespace: str, index: Index, ranking: Ranking) -> list[Hit]:
-    names: list[str] = list(index.sessions)
+    names = index.session_names
     ids: list[str] = index.ids
     rows: list[int] = ranking.rows.tolist()
     scores: list[float] = ranking.scores.tolist()

@@ -208,3 +208,8 @@ def test_no_query_word_is_syntax(store: MemoryStore, put: Put) -> None:
     put(["plain"], source=Source(session="s"))
     for query in ["*", "-", "^", '"', "()", "col:val", "' OR 1=1 --", "a AND", "100%", "parser\x00zzz", "x" * 100_000]:
         assert isinstance(found(Recall(store), query), list)
+
+
+def test_an_entity_that_the_text_does_not_name_finds_it(store: MemoryStore, put: Put) -> None:
+    (memory, _) = (*put(["She moved to Porto"], entities=("Alice Kim",)), *put(["Bob stayed"]))
+    assert found(Recall(store), "where is Alice?") == [memory.id]
