@@ -43,7 +43,7 @@ class Chat:
         except HaversackError as failure:
             self.first_failure = self.first_failure or failure
             self.talk.screen.note(_told(failure))
-        return True
+        return self.talk.restore_from is None
 
     def leave(self) -> None:
         """Wait for what is pending, and say where to go on."""
@@ -51,7 +51,7 @@ class Chat:
             settle(self.talk)
         except KeyboardInterrupt:
             self.talk.screen.note("given up; nothing is lost")
-        if self.talk.session.turns(limit=1):
+        if self.talk.restore_from is None and self.talk.session.turns(limit=1):
             self.talk.screen.note(f"to go on: haversack chat --resume {self.talk.session.id}")
 
     def _carry_out(self, line: str) -> None:

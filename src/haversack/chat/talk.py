@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 from haversack.assemble import Prompt
+from haversack.chat.outside import NOTHING, Outside
 from haversack.chat.screen import Screen
 from haversack.chat.settings import ChatSettings
 from haversack.chat.spending import Spent, spent_on
@@ -43,15 +45,22 @@ class Talk:
     spent: Spent = field(default_factory=Spent)
     compacted: int = 0
     """Background runs that were told of."""
+    outside: Outside = NOTHING
+    restore_from: Path | None = None
+    """A snapshot that takes the store's place as soon as the chat has closed it."""
 
-    def build(self, query: str | None = None) -> Prompt:
-        """The prompt for a query, or for the turn that waits for an answer."""
-        return self.session.prompt(query, system=self.settings.system, tools=self.tools.schemas, model=self.model)
+    def build(self) -> Prompt:
+        """The prompt for the turn that waits for an answer."""
+        return self.session.prompt(system=self.settings.system, tools=self.tools.schemas, model=self.model)
+
+    def preview(self, query: str) -> Prompt:
+        """The prompt that a query would have; nothing is started by looking at it."""
+        return self.session.preview(query, system=self.settings.system, tools=self.tools.schemas, model=self.model)
 
     def latest(self) -> Prompt:
         """The last prompt; after a resume, the one for the user's last words."""
         if self.last is None:
-            self.last = self.build(self.asked())
+            self.last = self.preview(self.asked())
         return self.last
 
     def asked(self) -> str:

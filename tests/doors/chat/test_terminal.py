@@ -58,6 +58,16 @@ def walk_through_every_command(terminal: Any, answered: Callable[[str], str]) ->
     say(f"/forget {units} --execute", units)
     say("/facts", "none yet")
     say("/lifecycle", "a preview")
+    say("/reorganize", "a preview")
+    say("/migrate", "is the newest")
+    say("/migrate --to copy.db", "a preview")
+    say("/snapshot", "a preview")
+    taken = say("/snapshot --to before.snapshot --execute", "private content")
+    assert "verified" in taken
+    say("/restore before.snapshot", "a preview")
+    say("/reset", "/reset --execute --confirm default")
+    say("/reset --execute", "confirmation")
+    say("/doctor", "sound")
     say("/export talk.jsonl", "private content")
     say("/help", "/debug-retrieval")
     say("/help why", "/why 01J9ZK3V6W8X4Y2T5R7Q0M1N2P which units")
@@ -92,6 +102,22 @@ def test_thirty_turns_and_every_command_without_a_service(start: Any, tmp_path: 
     assert "no service · trip" in terminal.picture.splitlines()[-1]
     assert terminal.leave() == 0
     assert len(turns(tmp_path, "trip")) == 30
+
+
+def test_a_reset_and_a_restore_go_on_in_new_sessions(start: Any, configure: Any, model: Any, tmp_path: Path) -> None:
+    terminal = start("--config", str(configure()), "--session", "trip")
+    terminal.say("We sail on Monday.", "You said: We sail on Monday.")
+    terminal.say("/snapshot --to before.snapshot --execute", "verified")
+    terminal.say("/migrate --to copy.db --execute", "copied 2 memories and 2 turns to copy.db")
+    terminal.say("/reset --execute --confirm default --no-snapshot", "erased for good: 2 memories and 2 turns")
+    terminal.say("/sessions", "no sessions yet")
+    assert "trip" not in terminal.picture.splitlines()[-1]
+    terminal.say("/restore before.snapshot --execute", "restored 2 memories in 1 namespaces")
+    terminal.say("/sessions", "trip")
+    terminal.say("/sessions trip", "We sail on Monday.")
+    assert terminal.leave() == 0
+    with haversack.open(tmp_path / "copy.db") as sack:
+        assert len(sack.namespace("default").session("trip").turns()) == 2
 
 
 def test_ctrl_c_stops_the_answer_and_not_the_program(start: Any, configure: Any, model: Any, tmp_path: Path) -> None:

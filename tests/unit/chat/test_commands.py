@@ -171,6 +171,41 @@ def test_lifecycle_previews(room: Any) -> None:
     assert "changed 0" in here.say("/lifecycle --execute")
 
 
+def test_maintenance_previews_and_asks(room: Any) -> None:
+    here = room("Yes.")
+    here.say("/remember Alice prefers metric units")
+    for line in ("/reorganize", "/reorganize --step dedupe"):
+        assert "would hide 0 duplicates" in here.say(line)
+        assert here.paper.notes == ["a preview: add --execute to do it"]
+    assert "takes it back" in here.say("/reorganize --execute")
+    shown = here.say("/reset")
+    assert "would erase for good: 1 memories" in shown
+    assert "to do it: /reset --execute --confirm alice" in shown
+    here.say("/reset --execute --confirm bob")
+    assert here.paper.notes[0].startswith("confirmation: ")
+    assert len(here.talk.ns.everything()) == 1
+    assert "erased for good" in here.say("/reset --execute --confirm alice")
+    assert here.talk.ns.everything() == []
+    assert here.talk.session.id != "s"
+    assert "would copy 0 memories" in here.say("/migrate --to other.db")
+    assert here.say("/doctor").endswith("last snapshot never\nsound")
+
+
+def test_a_store_without_files_says_so(room: Any) -> None:
+    here = room()
+    for line in ("/migrate", "/snapshot", "/snapshot --execute", "/restore x.snapshot", "/migrate --to y.db --execute"):
+        here.say(line)
+        assert here.paper.notes[0].startswith("capability: "), line
+
+
+def test_turns_behind_a_summary_are_marked(room: Any) -> None:
+    here = room("A long answer about the harbour, the tide and the boat. " * 6)
+    for number in range(8):
+        here.say(f"Tell me of day {number}, when we sailed to Veere with the boat number {number}.")
+    summary = last_id(here.say("/compact"))
+    assert here.say("/transcript").count(f"[behind summary {summary}]") == 12
+
+
 @pytest.mark.parametrize(
     "line", ["/memory", "/facts", "/entities", "/sessions", "/transcript", "/prime", "/cost", "/help"]
 )

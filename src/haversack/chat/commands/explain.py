@@ -61,7 +61,7 @@ def prompt(talk: Talk, query: str | None, shape: str, file: str | None, *, as_js
       /prompt
       /prompt what did we decide --shape anthropic --json
     """
-    built = talk.latest() if query is None else talk.build(query)
+    built = talk.latest() if query is None else talk.preview(query)
     request = built.request(shape)
     talk.screen.note(_PRIVATE)
     if file is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -171,7 +171,9 @@ def _find(talk: Talk, query: str, kinds: tuple[str, ...], limit: int, *, as_json
 def _show_turns(talk: Talk, turns: Sequence[Turn], *, as_json: bool, whole: bool = False) -> None:
     if shown(talk, as_json, turns):
         return
-    rows = [(turn.position, turn.at, _who(turn), _said(turn, whole=whole)) for turn in turns]
+    behind = {place: fold.summary for fold in talk.session.folds() for place in range(fold.start, fold.stop)}
+    folded = behind if whole else {}
+    rows = [(turn.position, turn.at, _who(turn), _said(turn, folded, whole=whole)) for turn in turns]
     talk.screen.table(("#", "at", "who", "said"), rows, empty="no turns yet")
 
 
@@ -179,12 +181,14 @@ def _who(turn: Turn) -> str:
     return printable(turn.message.name or turn.message.role)
 
 
-def _said(turn: Turn, *, whole: bool) -> str:
+def _said(turn: Turn, behind: Mapping[int, str], *, whole: bool) -> str:
     words = printable(turn.message.text) if whole else first_words(turn)
     calls = "; ".join(f"calls {call.name} {call.arguments}" for call in turn.message.tool_calls)
     kept = turn.metadata.get(FIELD)
     ended = kept.get("ended", "") if isinstance(kept, dict) else ""
-    return " ".join(filter(None, [words, printable(calls), f"[{ended}]" if ended else ""]))
+    summary = behind.get(turn.position)
+    marks = [f"[{ended}]" if ended else "", f"[behind summary {summary}]" if summary else ""]
+    return " ".join(filter(None, [words, printable(calls), *marks]))
 
 
 def _here(talk: Talk, session: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +17,10 @@ from haversack.cli.app import code_of
 from haversack.cli.options import Place, place
 from haversack.clock import utc_now
 from haversack.config import Config, load_config
-from haversack.errors import ConfigError, InputError, MissingExtraError, nearest
+from haversack.errors import ConfigError, HaversackError, InputError, MissingExtraError, RefusedError, nearest
+from haversack.maintenance import restore as restoring
+from haversack.store.site import Site
+from haversack.wiring import open_haversack, open_service, site_of
 
 if TYPE_CHECKING:
     from haversack.chat.lines import Chat
@@ -53,47 +59,60 @@ def chat(place: Place, resume: str | None, session: str | None, service: str | N
     """
     if resume is not None and session is not None:
         raise InputError("give --resume or --session, not both")
+    chosen = _Choice(service=service, model=model, session=resume or session, resume=resume is not None)
+    failure = _converse(place, chosen)
+    if failure is not None and not sys.stdin.isatty():
+        raise click.exceptions.Exit(code_of(failure))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """With whom to talk, and where."""
+
+    service: str | None
+    model: str | None
+    session: str | None = None
+    resume: bool = False
+
+
+def _converse(place: Place, chosen: _Choice) -> HaversackError | None:
+    """Talk until the end, over a restored store again where that was asked for; returns the first failure."""
     settings = load_config(place.config)
-    with place.open(create=True) as sack:
-        talk = _open_talk(
-            place, sack, settings, service=service, model=model, name=resume or session, resume=bool(resume)
-        )
-        try:
-            running = _begin(talk, resumed=bool(resume))
-        finally:
-            talk.tools.close()
-    if running.first_failure is not None and not sys.stdin.isatty():
-        raise click.exceptions.Exit(code_of(running.first_failure))
+    first: HaversackError | None = None
+    while True:
+        with place.open(create=True) as sack:
+            talk = _open_talk(place, sack, settings, chosen)
+            try:
+                running = _begin(talk, resumed=chosen.resume)
+            finally:
+                talk.tools.close()
+        first = first or running.first_failure
+        site = site_of(place.store)
+        if talk.restore_from is None or site is None:
+            return first
+        show.note(str(restoring.restore_over(site, talk.restore_from, utc_now())))
+        chosen = replace(chosen, session=None, resume=False)
 
 
-def _open_talk(
-    place: Place,
-    sack: Haversack,
-    settings: Config,
-    *,
-    service: str | None,
-    model: str | None,
-    name: str | None,
-    resume: bool,
-) -> Talk:
+def _open_talk(place: Place, sack: Haversack, settings: Config, choice: _Choice) -> Talk:
     from haversack.chat.talk import Talk, choose_session
     from haversack.chat.tools import open_tools
-    from haversack.wiring import open_service
 
     ns = sack.namespace(place.namespace)
-    chosen = choose_session(ns, None if name == _LAST else name, resume=resume, now=utc_now())
-    called = _service_name(settings, service)
+    name = None if choice.session == _LAST else choice.session
+    called = _service_name(settings, choice.service)
     answering = None if called is None else open_service(settings, called)
     talk = Talk(
         sack=sack,
         ns=ns,
-        session=chosen,
+        session=choose_session(ns, name, resume=choice.resume, now=utc_now()),
         screen=_Terminal(as_json=place.as_json),
         settings=settings.chat,
-        model=model or settings.chat.model or (answering.model if answering else settings.engine.model),
+        model=choice.model or settings.chat.model or (answering.model if answering else settings.engine.model),
         service=answering,
         tools=open_tools(settings.chat.tools),
         compaction=settings.memory.compaction,
+        outside=_Edge(place),
     )
     talk.count_costs()
     return talk
@@ -146,6 +165,29 @@ def _service_name(settings: Config, asked: str | None) -> str | None:
             f"say which service to chat with, by --service or chat.service: {', '.join(settings.services)}"
         )
     return next(iter(settings.services), None)
+
+
+class _Edge:
+    """What the chat cannot do from inside."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def schema(self) -> tuple[int, int]:
+        site = self._site()
+        return site.schema(site.path), site.newest_schema
+
+    def plan_restore(self, snapshot: Path) -> restoring.Restored:
+        return restoring.plan(self._site(), snapshot)
+
+    def open_store(self, place: str) -> AbstractContextManager[Haversack]:
+        return open_haversack(place, config=self._place.config)
+
+    def _site(self) -> Site:
+        site = site_of(self._place.store)
+        if site is None:
+            raise RefusedError("capability", f"{self._place.store} has no files")
+        return site
 
 
 class _Terminal:
