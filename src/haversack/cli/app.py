@@ -23,8 +23,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "forget": "forget",
         "restore-memory": "forget",
     },
-    "Sessions": {"prompt": "session", "compact": "session", "expand": "session"},
-    "Look": {"sessions": "look", "stats": "look", "trimmed": "look", "config": "config", "bench": "bench"},
+    "Sessions": {"prompt": "session", "compact": "session", "expand": "session", "extract": "extract"},
+    "Look": {"cost": "cost", "sessions": "look", "stats": "look", "trimmed": "look", "config": "config", "bench": "bench"},
     "Keep healthy": {
         "lifecycle": "lifecycle",
         "reorganize": "lifecycle",
