@@ -183,7 +183,7 @@ def behind(store: Store, snapshots: Sequence[Snapshot]) -> tuple[Fault, ...]:
     since = None if record is None else msgspec.json.decode(record.value, type=datetime)
     compared = [each.manifest for each in snapshots if since is None or each.manifest.taken_at > since]
     found: list[Fault] = []
-    for name in store.namespaces():
+    for name in sorted({name for each in compared for name in each.namespaces}):
         newest = max((each.namespaces[name].sequence for each in compared if name in each.namespaces), default=0)
         if newest > (here := store.sequence(name)):
             what = f"namespace {name!r} is at change {here}, a snapshot of it is at {newest}: writes are missing"

@@ -44,6 +44,8 @@ RUNS, STEPS = "run", "run_step"
 LEASE = "maintenance"
 _HOLD = timedelta(minutes=10)
 _PAGE = 200
+_over: set[str] = set()
+"""Owners in this process whose runs have ended, though a full disk may have kept them from saying so."""
 
 
 class RunState(StrEnum):
@@ -182,7 +184,8 @@ def running(desk: Desk, verb: str, **notes: str) -> Generator[Journal]:
 
     When the body raises, the run is closed as failed; when the process dies, it stays open until it is recovered.
     """
-    now, owner = desk.clock(), _owner()
+    now, run_id = desk.clock(), desk.new_id()
+    owner = f"{socket.gethostname()}:{os.getpid()}/{run_id}"
     lease = leases.acquire(
         desk.store,
         desk.namespace,
@@ -194,9 +197,7 @@ def running(desk: Desk, verb: str, **notes: str) -> Generator[Journal]:
     )
     if lease is None:
         raise RefusedError("quiescence", "another maintenance run works on this namespace; wait for it")
-    run = Run(
-        id=desk.new_id(), verb=verb, state=RunState.RUNNING, owner=owner, started_at=now, changed_at=now, notes=notes
-    )
+    run = Run(id=run_id, verb=verb, state=RunState.RUNNING, owner=owner, started_at=now, changed_at=now, notes=notes)
     record = Written(collection=RUNS, key=run.id, value=_encode(run), expected=0)
     desk.store.apply(desk.namespace, Batch(records=(record,)))
     journal = Journal(desk, run, lease)
@@ -237,8 +238,10 @@ def steps(store: Store, namespace: str, run_id: str) -> list[Step]:
 
 
 def owner_is_gone(owner: str) -> bool:
-    """Whether the process was on this machine and has ended; False when nobody can tell."""
-    host, _, pid = owner.rpartition(":")
+    """Whether the run is over, or its process was on this machine and has ended; False when nobody can tell."""
+    if owner in _over:
+        return True
+    host, _, pid = owner.partition("/")[0].rpartition(":")
     if host != socket.gethostname() or not pid.isdigit():
         return False
     try:
@@ -250,12 +253,9 @@ def owner_is_gone(owner: str) -> bool:
     return False
 
 
-def _owner() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
 def _close_failed(journal: Journal, error: BaseException) -> None:
     """A store that cannot be written now leaves the run open; recovering it comes to the same."""
+    _over.add(journal.run.owner)
     with suppress(HaversackError):  # the first error is the one to tell
         journal.end(RunState.FAILED, error=type(error).__name__)
 

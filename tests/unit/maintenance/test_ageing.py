@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from haversack.errors import NotFoundError, RefusedError
+from haversack.errors import NoSpaceError, NotFoundError, RefusedError
 from haversack.lifecycle.policy import Policy
 from haversack.maintenance import ageing
 from haversack.maintenance.ageing import age
@@ -155,3 +155,18 @@ def test_a_run_that_fails_says_so_and_frees_the_namespace(at: Any) -> None:
 def test_an_unknown_run(at: Any) -> None:
     with pytest.raises(NotFoundError, match="nobody"):
         recover(at.desk, "nobody")
+
+
+def test_a_run_that_could_not_say_that_it_failed_keeps_nobody_out(at: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    apply = type(at.store).apply
+
+    def full(*_: object) -> None:
+        raise NoSpaceError("no space")
+
+    with suppress(NoSpaceError), running(at.desk, "lifecycle") as journal:
+        monkeypatch.setattr(type(at.store), "apply", full)
+        journal.note(place="here")
+    monkeypatch.setattr(type(at.store), "apply", apply)
+    assert runs(at.store, "n")[0].state is RunState.RUNNING
+    assert age(at.desk, POLICY, execute=True).run is not None
+    assert recover(at.desk, journal.run.id).run.state is RunState.RECOVERED
