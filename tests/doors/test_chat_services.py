@@ -228,9 +228,13 @@ def test_a_slow_server_times_out(start: Start, make: Callable[[str], ChatService
 
 
 def test_a_call_can_be_cancelled_while_the_server_is_silent(start: Start) -> None:
-    url, script = start(hang)
     cancel = threading.Event()
-    threading.Timer(0.1, cancel.set).start()
+
+    def cancel_and_hang(handler: Handler) -> None:
+        cancel.set()
+        hang(handler)
+
+    url, script = start(cancel_and_hang)
     with pytest.raises(ServiceCancelled):
         openai(url).complete(HELLO, cancel=cancel)
     assert len(script.requests) == 1
