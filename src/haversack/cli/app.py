@@ -24,7 +24,15 @@ GROUPS: dict[str, dict[str, str]] = {
         "restore-memory": "forget",
     },
     "Sessions": {"prompt": "session", "compact": "session", "expand": "session", "extract": "extract"},
-    "Look": {"cost": "cost", "sessions": "look", "stats": "look", "trimmed": "look", "config": "config", "bench": "bench"},
+    "Look": {
+        "cost": "cost",
+        "sessions": "look",
+        "stats": "look",
+        "trimmed": "look",
+        "inspect": "inspect",
+        "config": "config",
+        "bench": "bench",
+    },
     "Keep healthy": {
         "lifecycle": "lifecycle",
         "reorganize": "lifecycle",

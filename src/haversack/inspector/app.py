@@ -1,0 +1,100 @@
+"""The application: its pages, what errors look like in a browser, and how it stands beside another application."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from haversack import errors
+from haversack.inspector import coming, health, memories, memory, prompt, sessions
+from haversack.inspector.entrance import Denied, Entrance, Visitor
+from haversack.inspector.gate import HOME, Gate
+from haversack.inspector.render import Defaults, page
+
+__all__ = ["beside", "create_pages"]
+
+_STATUS: tuple[tuple[type[Exception], int, str], ...] = (
+    (Denied, 403, "Not yours to see"),
+    (errors.NotFoundError, 404, "Not there"),
+    (errors.ConflictError, 409, "Somebody was quicker"),
+    (errors.BudgetError, 422, "The budget is too small"),
+    (errors.InputError, 400, "That makes no sense"),
+    (errors.RefusedError, 409, "Refused"),
+    (errors.StoreError, 503, "The store refused"),
+    (errors.HaversackError, 500, "That failed"),
+)
+
+
+def create_pages(entrance: Entrance, defaults: Defaults | None = None) -> ASGIApp:
+    """All pages under `/inspector`, over the store of the entrance; whoever opened the store closes it afterwards."""
+    routes = [
+        Route(HOME, home),
+        Route(f"{HOME}/", home),
+        Route(f"{HOME}/enter", coming.enter, methods=["GET", "POST"]),
+        Route(f"{HOME}/leave", coming.leave, methods=["POST"]),
+        Route(f"{HOME}/prompt", prompt.show),
+        Route(f"{HOME}/prompt.txt", prompt.text),
+        Route(f"{HOME}/prompt.svg", prompt.picture),
+        Route(f"{HOME}/memories", memories.show),
+        Route(f"{HOME}/memories.svg", memories.picture),
+        Route(f"{HOME}/memory", memory.show),
+        Route(f"{HOME}/memory.svg", memory.picture),
+        Route(f"{HOME}/memory/change", memory.change, methods=["POST"]),
+        Route(f"{HOME}/memory/forget", memory.forget, methods=["POST"]),
+        Route(f"{HOME}/sessions", sessions.show),
+        Route(f"{HOME}/session", sessions.one),
+        Route(f"{HOME}/session.svg", sessions.picture),
+        Route(f"{HOME}/health", health.show),
+        Route(f"{HOME}/health.svg", health.picture),
+        Mount(f"{HOME}/static", StaticFiles(directory=Path(__file__).parent / "static")),
+    ]
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Gate, entrance=entrance)],
+        exception_handlers={errors.HaversackError: failed, HTTPException: not_found},
+    )
+    app.state.entrance = entrance
+    app.state.defaults = defaults or Defaults()
+    return app
+
+
+def beside(app: ASGIApp, others: Mapping[str, ASGIApp]) -> ASGIApp:
+    """The application, with others in its place under their own paths."""
+
+    async def either(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "") if scope["type"] == "http" else ""
+        chosen = next((other for under, other in others.items() if path == under or path.startswith(f"{under}/")), app)
+        await chosen(scope, receive, send)
+
+    return either
+
+
+def home(_: Request) -> Response:
+    """The first page."""
+    return RedirectResponse(f"{HOME}/prompt", 303)
+
+
+def failed(request: Request, error: Exception) -> Response:
+    """What went wrong, in words, on a page of its own."""
+    status, title = next((status, title) for kind, status, title in _STATUS if isinstance(error, kind))
+    return _told(request, status, title, str(error) or type(error).__name__)
+
+
+def not_found(request: Request, error: Exception) -> Response:
+    """A path that leads nowhere, or a method that it does not take."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return _told(request, status, "Not there", "This inspector has no such page.")
+
+
+def _told(request: Request, status: int, title: str, words: str) -> Response:
+    visitor: Visitor | None = getattr(request.state, "visitor", None)
+    return page(request, "failed.html", status=status, visitor=visitor, title=title, words=words)

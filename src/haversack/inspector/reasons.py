@@ -1,0 +1,36 @@
+"""Verdict codes in plain words."""
+
+from __future__ import annotations
+
+__all__ = ["in_words"]
+
+_WORDS = {
+    "fits": "It fits.",
+    "pinned": "It is pinned, so it enters first.",
+    "shortened_to_fit": "Only a shorter form of it fits.",
+    "no_room": "What was left of the budget is smaller than it.",
+    "section_full": "Its section has its largest number of items.",
+    "section_maximum": "Its section has its largest share of the budget.",
+    "section_off": "Its section has weight 0.",
+    "no_section": "No section of this layout takes its kind.",
+    "duplicate": "The same words stand in the context already.",
+    "recount": "The final count of the whole was above the sum of the parts.",
+    "in_history": "The conversation in the prompt holds it already.",
+    "deleted": "It is softly forgotten.",
+    "superseded": "A newer memory took its place.",
+    "expired": "It has expired.",
+    "not_yet_valid": "It does not hold yet.",
+    "no_longer_valid": "It does not hold any more.",
+    "instructions": "It looks like orders to a model.",
+    "secrets": "It looks like a secret.",
+    "picture_left_out": "Its picture was left out.",
+    "orphan_result": "A tool result whose call is not there.",
+    "unanswered_call": "A tool call without its result.",
+    "not_a_start": "A conversation has to begin with the user's words.",
+    "prior_session": "Other sessions' turns are the first to leave.",
+}
+
+
+def in_words(code: str) -> str:
+    """What a code means; a code without words stands for itself."""
+    return _WORDS.get(code, code.replace("_", " "))

@@ -1,0 +1,36 @@
+"""Listening on loopback, for one person and one store."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from haversack.clock import utc_now
+from haversack.engine.haversack import Haversack
+from haversack.inspector.app import create_pages
+from haversack.inspector.entrance import Entrance, Way
+from haversack.inspector.gate import HOME
+from haversack.inspector.render import Defaults
+
+__all__ = ["listen"]
+
+
+def listen(sack: Haversack, defaults: Defaults, *, port: int = 0, tell: Callable[[str], None]) -> None:
+    """Listen on 127.0.0.1 until told to stop; `tell` is given the address to open, which holds a token for one use."""
+    entrance = Entrance(sack=sack, way=Way.TOKEN, clock=utc_now)
+    token = entrance.token
+    with socket.create_server(("127.0.0.1", port)) as listening:
+        config = uvicorn.Config(
+            create_pages(entrance, defaults),
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=2,
+        )
+        tell(f"http://127.0.0.1:{listening.getsockname()[1]}{HOME}/enter?token={token}")
+        uvicorn.Server(config).run(sockets=[listening])
