@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from random import Random
@@ -92,12 +93,17 @@ def memory_of(number: int, seed: int, *, pins: bool) -> Memory:
 
 def candidates(*, most: int = 24, pins: bool = True) -> st.SearchStrategy[list[Candidate]]:
     row = st.tuples(st.integers(0, 10_000), st.sampled_from([-0.1, 0.0, 0.1, 0.3, 0.5, 0.50001, 0.7, 0.9, 1.0]))
-    return st.lists(row, max_size=most).map(
-        lambda rows: [
-            Candidate(memory=memory_of(number, seed, pins=pins), score=score)
-            for number, (seed, score) in enumerate(rows)
-        ]
-    )
+    return st.lists(row, max_size=most).map(lambda rows: _candidates(rows, pins=pins))
+
+
+def _candidates(rows: Sequence[tuple[int, float]], *, pins: bool) -> list[Candidate]:
+    """Every third memory names another as its parent: above it, below it, itself, in chains and circles."""
+    memories = [memory_of(number, seed, pins=pins) for number, (seed, _) in enumerate(rows)]
+    parents = [memories[seed // 3 % len(rows)].id if seed % 3 == 0 else "" for seed, _ in rows]
+    return [
+        Candidate(memory=replace(memory, metadata={"parent": parent} if parent else {}), score=score)
+        for memory, parent, (_, score) in zip(memories, parents, rows, strict=True)
+    ]
 
 
 COUNTER = st.sampled_from(COUNTERS)
@@ -189,22 +195,65 @@ def test_no_item_that_fits_is_left_out(found: list[Candidate], budget: int, layo
     by_id = {candidate.memory.id: candidate for candidate in found}
     spare = budget - context.tokens
     shortened = any(row.verdict is Outcome.SHORTENED for row in context.verdicts)
+    family = families(found, context)
     for row in [row for row in context.verdicts if row.reason == "no_room"][:6]:
-        if shortened or row.tokens > spare:
+        above = [name for name in upwards(row.memory_id, family) if name not in context.items]
+        if (shortened or row.tokens > spare) and len(above) == 1:
             opened = {kept.section for kept in context.kept if kept.kind is not Kind.PASSAGE}
             assert row.tokens > spare or row.kind is Kind.PASSAGE or row.section not in opened
             continue
-        if any(s.max_items is not None for s in layout.sections if s.name == row.section):
+        if shortened or any(s.max_items is not None for s in layout.sections if s.name == row.section):
             continue
         every = assemble(
-            [by_id[name] for name in (*context.items, row.memory_id)],
+            [by_id[name] for name in (*context.items, *above)],
             budget=100_000,
             counter=counter,
             layout=layout,
             format=form,
         )
-        assert len(every.items) == len(context.items) + 1
+        assert len(every.items) == len(context.items) + len(above)
         assert every.tokens > budget
+
+
+@given(candidates(), BUDGET, COUNTER, layouts(), FORMAT)
+def test_no_child_without_its_parent(
+    found: list[Candidate], budget: int, counter: Counter, layout: Layout, form: Format
+) -> None:
+    context = packed(found, budget, counter, layout, form)
+    if context is None:
+        return
+    family = families(found, context)
+    for child, parent in family.items():
+        if child in context.items:
+            assert parent in context.items
+            assert context.items.index(parent) < context.items.index(child)
+    sections = {row.memory_id: row.section for row in context.verdicts}
+    assert all(sections[child] == sections[parent] for child, parent in family.items())
+    for section in layout.sections:
+        kept = [name for name in context.items if sections[name] == section.name]
+        assert section.max_items is None or len(kept) <= section.max_items
+
+
+def families(found: Sequence[Candidate], context: Context) -> dict[str, str]:
+    """Child and parent by the rule's own words: both may enter, the child is no passage, no circle is above it."""
+    out = {row.memory_id for row in context.verdicts if row.stage in {"filter", "section"}}
+    live = {one.memory.id: one.memory for one in found if one.memory.id not in out}
+    counted = {row.memory_id: row.tokens for row in context.verdicts}
+    named = {
+        name: str(memory.metadata["parent"])
+        for name, memory in live.items()
+        if memory.kind is not Kind.PASSAGE and "parent" in memory.metadata
+    }
+    named = {child: parent for child, parent in named.items() if parent in live and counted[parent] <= 256}
+    return {child: parent for child, parent in named.items() if upwards(child, named)[-1] not in named}
+
+
+def upwards(name: str, family: Mapping[str, str]) -> list[str]:
+    """The memory, its parent, and so on, until the top or until the circle closes."""
+    found = [name]
+    while (name := family.get(name, "")) and name not in found:
+        found.append(name)
+    return found
 
 
 @given(candidates(pins=False), BUDGET, COUNTER, FORMAT)

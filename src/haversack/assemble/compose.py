@@ -10,6 +10,7 @@ from datetime import datetime
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.context import Context, SectionReport
+from haversack.assemble.family import gathered, parents
 from haversack.assemble.frame import FRAMES, Format, Frame, line
 from haversack.assemble.layout import Layout, Sharing, layout_named
 from haversack.assemble.order import Entry, entry_order
@@ -122,10 +123,27 @@ class _Job:
         _check_scores(self.candidates)
         shelf = place_items(self.candidates, self.layout, self.frame, self.counter, budget=self.budget)
         live = self._sift(shelf)
-        plan = self._plan(shelf, live, self._prices(live))
-        packer = Packer(self.budget, shelf.containers, prices=plan.prices, places=shelf.of, long_from=LONG)
+        prices = self._prices(live)
+        shelf = self._families(shelf, live, prices)
+        plan = self._plan(shelf, live, prices)
+        packer = self._packer(plan)
         shares = self._pack(packer, plan) if self.budget else {}
         return self._finish(plan, packer.packing, shares)
+
+    def _families(self, shelf: Shelf, live: Sequence[int], prices: Sequence[int]) -> Shelf:
+        """The shelf with children gathered under their parents, whose lines are headers from now on."""
+        family = parents(self.candidates, live, prices, LONG)
+        lines = {parent: self._full(parent) for parent in dict.fromkeys(family.values())}
+        self.lines |= dict.fromkeys(lines, "")
+        return gathered(shelf, family, self.candidates, lines, prices)
+
+    def _packer(self, plan: _Plan) -> Packer:
+        shelf, prices = plan.shelf, plan.prices
+        if shelf.heads:
+            prices = prices.copy()
+            for head in shelf.heads.values():
+                prices[head] = 0
+        return Packer(self.budget, shelf.containers, prices=prices, places=shelf.of, heads=shelf.heads, long_from=LONG)
 
     def _pack(self, packer: Packer, plan: _Plan) -> dict[str, int]:
         """Pins, then each section within its share, then whoever is still hungry, then crumbs; the planned shares."""
@@ -143,7 +161,8 @@ class _Job:
         wrapper = plan.shelf.containers[0].price  # which item opens it is chance, so it counts for nobody
         for place, (item, paid) in enumerate(packing.taken.items()):
             own = paid if place else paid - wrapper
-            self.value += own * (top if self.candidates[item].memory.pinned else plan.entry.worth[item])
+            for_whom = packing.opener.get(item, item)
+            self.value += own * (top if self.candidates[for_whom].memory.pinned else plan.entry.worth[for_whom])
         if plan.entry.within:
             self._fill(packer, order)
         self._sweep(packer, order)
@@ -235,10 +254,11 @@ class _Job:
             opened: set[int] = set()
             for item in live:
                 needs[shelf.section[item]] += prices[item]
-                opened |= {shelf.of[item], shelf.section[item] + 1}
-            for container in opened:
-                place = container if container <= len(sections) else shelf.containers[container].parent
-                needs[place - 1] += shelf.containers[container].price
+                container = shelf.of[item]
+                while container > 0 and container not in opened:
+                    opened.add(container)
+                    needs[shelf.section[item]] += 0 if container in shelf.heads else shelf.containers[container].price
+                    container = shelf.containers[container].parent
         demands = [
             Demand(name=s.name, weight=s.weight, need=need, minimum=s.minimum, maximum=s.maximum)
             for s, need in zip(sections, needs, strict=True)
@@ -275,12 +295,12 @@ class _Job:
         return self._forms[item]
 
     def _sweep(self, packer: Packer, rest: Sequence[int]) -> None:
-        """Give the crumbs that are left to shorter forms of the best that was left out."""
+        """Give the crumbs that are left to shorter forms of the best that was left out; parents have none."""
         tried = 0
         for item in rest:
             if packer.packing.spare < _CRUMB or tried >= _TAIL:
                 return
-            if item not in packer.packing.taken and item not in packer.packing.blocked:
+            if item not in packer.packing.taken and item not in packer.packing.blocked and self.lines.get(item) != "":
                 tried += 1
                 packer.shorten(item, self._shorter_prices)
 

@@ -26,20 +26,21 @@ def write(candidates: Sequence[Candidate], shelf: Shelf, chosen: Iterable[int], 
     parts: list[str] = []
     standing: list[int] = []
 
-    def walk(container: int) -> None:
-        opening, closing = shelf.headings[container]
-        if opening:
-            parts.append(opening)
-        for item in sorted(inside.get(container, ()), key=lambda item: _when(candidates[item])):
+    waiting: list[int | str] = [0] if inside else []
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, str):
+            parts.append(here)
+            continue
+        opening, closing = shelf.headings[here]
+        parts.append(opening)
+        head = shelf.heads.get(here)
+        for item in sorted(inside.get(here, ()), key=lambda item: (item != head, _when(candidates[item]))):
             parts.append(lines[item])
             standing.append(item)
-        for child in sorted(holders.get(container, ()), key=lambda child: (shelf.starts[child], child)):
-            walk(child)
-        if closing:
-            parts.append(closing)
-
-    if inside:
-        walk(0)
+        waiting.append(closing)
+        children = holders.get(here, ())
+        waiting += sorted(children, key=lambda child: (shelf.starts[child], child), reverse=True)
     return parts, standing
 
 

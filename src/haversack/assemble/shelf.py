@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from haversack.assemble.candidate import Candidate
@@ -14,7 +14,7 @@ from haversack.model.memory import Kind, Memory
 from haversack.model.times import EPOCH
 from haversack.tokens.counter import Counter
 
-__all__ = ["Shelf", "place_items"]
+__all__ = ["Shelf", "place_items", "start_of"]
 
 _ROOT = 0
 
@@ -34,6 +34,8 @@ class Shelf:
     """The container of each candidate; -1 for those that no section takes."""
     section: list[int]
     """The section of each candidate; -1 likewise."""
+    heads: Mapping[int, int] = field(default_factory=dict[int, int])
+    """The candidates that are a container's header, by container."""
 
 
 _Key = tuple[int, str, object]
@@ -63,10 +65,10 @@ def place_items(
         if number is None:
             number = known[key] = len(headings)
             headings.append(_group_heading(frame, memory))
-            starts.append((memory.event_time, memory.born, memory.id))
+            starts.append(start_of(memory))
             parents.append(index + 1)
         elif memory.event_time <= starts[number][0]:
-            starts[number] = min(starts[number], (memory.event_time, memory.born, memory.id))
+            starts[number] = min(starts[number], start_of(memory))
         of.append(number)
     prices = _heading_prices(headings, counter)
     containers = [
@@ -74,6 +76,11 @@ def place_items(
         for number, (price, parent) in enumerate(zip(prices, parents, strict=True))
     ]
     return Shelf(containers, headings, starts, of, sections)
+
+
+def start_of(memory: Memory) -> Start:
+    """What groups are ordered by."""
+    return (memory.event_time, memory.born, memory.id)
 
 
 def _group_key(section: int, memory: Memory) -> _Key | None:

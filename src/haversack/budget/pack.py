@@ -2,6 +2,7 @@
 
 Each item stands in a container (a session under its header, a section under its title) and each container in another,
 up to the root. A container costs its header and its end, once, when its first item enters: so no header stands alone.
+A header may itself be an item (a parent of those inside): it comes in with the first of them, or alone, never twice.
 
 Two laws follow from taking items in a fixed order of falling worth per token, skipping what does not fit:
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias
 
 __all__ = ["Container", "Packer", "Packing", "Shorter"]
@@ -43,7 +45,9 @@ class Packing:
     """What was chosen."""
 
     taken: dict[int, int] = field(default_factory=dict[int, int])
-    """Price paid by item, headers that it opened included, in the order of taking."""
+    """Price paid by item, headers that it opened included, in the order of taking; a parent before its children."""
+    opener: dict[int, int] = field(default_factory=dict[int, int])
+    """For an item that came in as a header: the item that opened it."""
     form: dict[int, int] = field(default_factory=dict[int, int])
     """Which of the shorter forms was taken, by item; the others were taken in full."""
     blocked: dict[int, str] = field(default_factory=dict[int, str])
@@ -66,15 +70,18 @@ class Packer:
         *,
         prices: Sequence[int],
         places: Sequence[int],
+        heads: Mapping[int, int] = MappingProxyType({}),
         long_from: int | None = None,
     ) -> None:
         """`prices` (in full) and `places` (index of the container) are by item; columns, since items are many.
 
+        `heads` are the items that are a container's header, by container: they stand in it and cost nothing more.
         An item of `long_from` tokens or more is worth shortening on the spot when it does not fit in full.
         """
         self._containers = containers
         self._prices = prices
         self._places = places
+        self._heads = heads
         self._long_from = long_from
         self._rooms: list[int | None] = [container.room for container in containers]
         self._limited = any(c.room is not None or c.places is not None for c in containers)
@@ -129,17 +136,38 @@ class Packer:
 
     def _place(self, index: int, price: int, container: int) -> bool:
         packing = self.packing
-        total = price if packing.opened[container] else price + self._opening(container)
+        if packing.opened[container]:
+            if self._heads.get(container) == index:
+                return True
+            total = price
+        else:
+            total = price + self._opening(container)
         if total > packing.spare:
             return False
-        if self._limited and (reason := self._refusal(container, price)):
+        party = self._party(index, price, container) if self._heads else [(index, total)]
+        if self._limited and (reason := self._refusal(container, price, len(party))):
             packing.blocked[index] = reason
             return False
         packing.spare -= total
-        packing.taken[index] = total
-        packing.blocked.pop(index, None)
-        self._enter(container, price)
+        rest = total - sum(own for _, own in party)
+        for item, own in party:
+            packing.taken[item] = own + rest
+            packing.blocked.pop(item, None)
+            if item != index:
+                packing.opener[item] = index
+            rest = 0
+        self._enter(container, price, len(party))
         return True
+
+    def _party(self, index: int, price: int, container: int) -> list[tuple[int, int]]:
+        """Who comes in with this item, itself included, with their own prices: a parent before its children."""
+        party = [] if self._heads.get(container) == index else [(index, price)]
+        while container >= 0 and not self.packing.opened[container]:
+            head = self._heads.get(container)
+            if head is not None:
+                party.append((head, self._containers[container].price))
+            container = self._containers[container].parent
+        return party[::-1]
 
     def _opening(self, container: int) -> int:
         """What has to be paid for headers before an item may enter."""
@@ -150,14 +178,14 @@ class Packer:
             container = self._containers[container].parent
         return price
 
-    def _refusal(self, container: int, price: int) -> str | None:
+    def _refusal(self, container: int, price: int, items: int) -> str | None:
         packing = self.packing
         load = price
         while container >= 0:
             limits = self._containers[container]
             if not packing.opened[container]:
                 load += limits.price
-            if limits.places is not None and packing.held[container] >= limits.places:
+            if limits.places is not None and packing.held[container] + items > limits.places:
                 return "places"
             room = self._rooms[container]
             if room is not None and packing.used[container] + load > room:
@@ -165,12 +193,12 @@ class Packer:
             container = limits.parent
         return None
 
-    def _enter(self, container: int, load: int) -> None:
+    def _enter(self, container: int, load: int, items: int) -> None:
         packing = self.packing
         while container >= 0:
             if not packing.opened[container]:
                 packing.opened[container] = True
                 load += self._containers[container].price
             packing.used[container] += load
-            packing.held[container] += 1
+            packing.held[container] += items
             container = self._containers[container].parent

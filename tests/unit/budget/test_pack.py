@@ -71,3 +71,26 @@ def test_crumbs() -> None:
     assert packer.shorten(0, lambda _: [9, 4])
     assert not packer.shorten(1, lambda _: [3])
     assert (packer.packing.taken, packer.packing.spare) == ({0: 5}, 0)
+
+
+def test_a_header_that_is_an_item_comes_in_once_with_the_first_of_its_own() -> None:
+    containers = [Container(price=2), Container(price=3, parent=0, places=3), Container(price=5, parent=1)]
+    prices, places = [0, 4, 1, 9], [2, 2, 2, 1]
+
+    def packer(budget: int) -> Packer:
+        return Packer(budget, containers, prices=prices, places=places, heads={2: 0})
+
+    by_a_child = packer(30)
+    by_a_child.take([1, 0, 2, 3])
+    # The parent pays for the headers above it: 2 + 3 + 5; the fourth item is one too many.
+    assert by_a_child.packing.taken == {0: 10, 1: 4, 2: 1}
+    assert by_a_child.packing.opener == {0: 1}
+    assert by_a_child.packing.held == [3, 3, 3]
+    assert by_a_child.packing.blocked == {3: "places"}
+    alone = packer(10)
+    alone.take([1, 0, 2])
+    assert alone.packing.taken == {0: 10}
+    assert alone.packing.opener == {}
+    crowded = packer(30)
+    crowded.take([3, 1])
+    assert crowded.packing.taken == {3: 14, 0: 5, 1: 4}
