@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from haversack.clock import utc_now
 from haversack.engine.jobs import Job
 from haversack.engine.namespace import Namespace
 from haversack.errors import InputError
 from haversack.inspector.entrance import Visitor
 from haversack.inspector.pictures import draw_growth
 from haversack.inspector.render import drawing, here, page, saved, visitor_of
+from haversack.llm.cost import total_by
 from haversack.maintenance.health import Advice
 
 __all__ = ["picture", "show"]
 
 _MOST = 25
+_RECENT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,7 @@ def show(request: Request) -> Response:
         trimmed_left=max(0, len(trimmed) - _MOST),
         votes=ns.votes_by_signal(),
         jobs=_jobs(visitor, ns),
+        costs=sorted(total_by(ns.costs(since=utc_now() - _RECENT), lambda call: call.purpose).items()),
         runs=ns.maintenance.runs()[::-1][:_MOST],
         looked=_look(visitor, ns, request.query_params.get("look", "")),
     )

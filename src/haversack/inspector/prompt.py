@@ -35,7 +35,7 @@ _MOST: Mapping[Outcome, int] = {
 }
 """Rows of each verdict that a section shows."""
 _SESSIONS = 200
-_SLIDER = 8_000
+_SLIDER = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Listening on loopback, for one person and one store."""
+"""Listening on loopback, for one person and one store; and standing beside a server."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import socket
 from collections.abc import Callable
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from haversack.clock import utc_now
 from haversack.engine.haversack import Haversack
-from haversack.inspector.app import create_pages
+from haversack.inspector.app import beside, create_pages
 from haversack.inspector.entrance import Entrance, Way
 from haversack.inspector.gate import HOME
 from haversack.inspector.render import Defaults
 
-__all__ = ["listen"]
+__all__ = ["listen", "with_pages"]
 
 
 def listen(sack: Haversack, defaults: Defaults, *, port: int = 0, tell: Callable[[str], None]) -> None:
@@ -34,3 +35,10 @@ def listen(sack: Haversack, defaults: Defaults, *, port: int = 0, tell: Callable
         )
         tell(f"http://127.0.0.1:{listening.getsockname()[1]}{HOME}/enter?token={token}")
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def with_pages(sack: Haversack, defaults: Defaults, *, by_key: bool) -> Callable[[ASGIApp], ASGIApp]:
+    """Puts the pages beside a server's application: opened by a key, or by anybody on this machine."""
+    way = Way.KEY if by_key else Way.OPEN
+    pages = create_pages(Entrance(sack=sack, way=way, clock=utc_now), defaults)
+    return lambda app: beside(app, {HOME: pages})

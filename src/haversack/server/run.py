@@ -6,12 +6,14 @@ import asyncio
 import ipaddress
 import logging
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from types import FrameType
 from typing import cast
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from haversack.engine.haversack import Haversack
@@ -25,8 +27,18 @@ __all__ = ["Server", "is_loopback", "serve"]
 _HEAD_BYTES = 32_768
 
 
-def serve(sack: Haversack, settings: ServerSettings, *, host: str = "127.0.0.1", port: int = 3300) -> None:
-    """Listen until told to stop (SIGINT, SIGTERM). Raises ConfigError for an address that needs keys and has none."""
+def serve(
+    sack: Haversack,
+    settings: ServerSettings,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 3300,
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+) -> None:
+    """Listen until told to stop (SIGINT, SIGTERM). Raises ConfigError for an address that needs keys and has none.
+
+    `around` puts something of the caller's beside the application, under paths of its own.
+    """
     has_keys = sack.keys.exist() or settings.tokens is not None
     if not has_keys and not is_loopback(host):
         raise ConfigError(
@@ -35,7 +47,7 @@ def serve(sack: Haversack, settings: ServerSettings, *, host: str = "127.0.0.1",
         )
     chosen = replace(settings, open=not has_keys)
     _log_in_json()
-    Server(create_app(sack, chosen), chosen, host=host, port=port).run()
+    Server(create_app(sack, chosen), chosen, host=host, port=port, around=around).run()
 
 
 def is_loopback(host: str) -> bool:
@@ -51,11 +63,19 @@ def is_loopback(host: str) -> bool:
 class Server(uvicorn.Server):
     """Uvicorn with our limits; when it is told to stop, event streams end first, then requests at work are awaited."""
 
-    def __init__(self, app: FastAPI, settings: ServerSettings, *, host: str, port: int) -> None:
+    def __init__(
+        self,
+        app: FastAPI,
+        settings: ServerSettings,
+        *,
+        host: str,
+        port: int,
+        around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+    ) -> None:
         limits = settings.limits
         super().__init__(
             uvicorn.Config(
-                app,
+                around(app),
                 host=host,
                 port=port,
                 http=cast("type[asyncio.Protocol]", _impatient(limits.head_seconds)),

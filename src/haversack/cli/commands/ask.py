@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from haversack.assemble import LAYOUTS, Context, Format, Outcome
+from haversack.assemble.picture import draw_ledger
 from haversack.cli import show
 from haversack.cli.options import Conditions, Place, conditions, place
 from haversack.engine.reading import Hit
@@ -46,19 +48,24 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | 
 @click.option("--weights", default="default", show_default=True, help="default or balanced (.5/.3/.2 over 30 days).")
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
 @click.option("--explain", "-x", is_flag=True, help="Also what the budget went to, and a verdict for every candidate.")
+@click.option("--chart", type=click.Path(dir_okay=False, path_type=Path), help="Draw the ledger into this SVG file.")
 @conditions
 @place
-def context(place: Place, chosen: Conditions, query: str, *, explain: bool, **shape: Any) -> None:
+def context(place: Place, chosen: Conditions, query: str, chart: Path | None, *, explain: bool, **shape: Any) -> None:
     """Pack the best context for QUERY that fits the budget, and print it.
 
     \b
     Examples:
       haversack context "How should I structure my API?" --budget 1500 --model gpt-4o
       haversack context "What did we decide?" --budget 800 --layout sections --explain
+      haversack context "What did we decide?" --budget 800 --chart ledger.svg
     """
     given = {name: value for name, value in shape.items() if value is not None}
     with place.open_namespace() as ns:
         packed = ns.context(query, **given, **chosen.given())
+    if chart is not None:
+        chart.write_text(draw_ledger(packed.ledger, query), encoding="utf-8")
+        show.note(f"drew {chart}")
     if place.as_json:
         show.json_line(packed.to_dict())
         return

@@ -20,7 +20,7 @@ __all__ = ["COMMANDS"]
 @click.option("--embedder", default="default", show_default=True, help="default, none or onnx.")
 @place
 def serve(place: Place, host: str, port: int, embedder: str) -> None:
-    r"""Answer over HTTP until it is stopped; what was acknowledged is kept.
+    r"""Answer over HTTP until it is stopped; what was acknowledged is kept. Pages for the browser are at /inspector.
 
     Without keys it listens on loopback only and answers only to this machine.
 
@@ -30,6 +30,8 @@ def serve(place: Place, host: str, port: int, embedder: str) -> None:
       haversack keys create ops --scope admin && haversack serve --host 0.0.0.0
     """
     try:
+        from haversack.inspector.render import WINDOW, Defaults
+        from haversack.inspector.run import with_pages
         from haversack.server.run import serve as listen
     except ImportError as error:
         raise MissingExtraError(
@@ -40,7 +42,9 @@ def serve(place: Place, host: str, port: int, embedder: str) -> None:
     config = load_config(place.config)
     with open_haversack(place.store, embedder=embedder, config=config) as sack:
         show.note(f"listening on http://{host}:{port} over {place.store}; stop with Ctrl-C")
-        listen(sack, config.server, host=host, port=port)
+        by_key = sack.keys.exist() or config.server.tokens is not None
+        defaults = Defaults(model=config.engine.model, window=config.memory.context_window or WINDOW)
+        listen(sack, config.server, host=host, port=port, around=with_pages(sack, defaults, by_key=by_key))
 
 
 COMMANDS = [serve]
