@@ -23,6 +23,8 @@ ALONE = {
     "context": "bench.speed.context:run",
     "writing": "bench.speed.writing:run",
     "prefix": "bench.history.prefix:run",
+    "compaction": "bench.compaction.evidence:run",
+    "watching": "bench.compaction.watching:run",
     "recall": "bench.peers.recall:ours_alone",
     "server": "bench.server.load:run",
     "mcp": "bench.mcp.cost:run",
