@@ -13,12 +13,20 @@ from dataclasses import replace
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.shelf import Shelf, start_of
 from haversack.budget import Container
-from haversack.model.memory import Kind
+from haversack.model.memory import Kind, Memory
 
-__all__ = ["PARENT", "gathered", "parents"]
+__all__ = ["gathered", "parent_of", "parents"]
 
-PARENT = "parent"
+_PARENT = "parent"
 """The metadata field that holds the parent's id."""
+
+
+def parent_of(memory: Memory) -> str | None:
+    """The id of the memory that it names as its parent; passages have none."""
+    if not memory.metadata or memory.kind is Kind.PASSAGE:
+        return None
+    name = memory.metadata.get(_PARENT)
+    return name if isinstance(name, str) else None
 
 
 def parents(candidates: Sequence[Candidate], live: Sequence[int], prices: Sequence[int], most: int) -> dict[int, int]:
@@ -27,7 +35,7 @@ def parents(candidates: Sequence[Candidate], live: Sequence[int], prices: Sequen
     Passages have their own headers, so they are nobody's children; a memory of more than `most` tokens is a text of
     its own and no header. Memories that name each other in a circle are nobody's children, nor is who stands below.
     """
-    named = {item: name for item in live if (name := _named(candidates[item])) is not None}
+    named = {item: name for item in live if (name := parent_of(candidates[item].memory)) is not None}
     if not named:
         return {}
     by_id = {candidates[item].memory.id: item for item in live if prices[item] <= most}
@@ -70,11 +78,3 @@ def gathered(
         section[child] = section[parent]
         of[child] = place.get(child, place[parent])
     return replace(shelf, containers=containers, headings=headings, starts=starts, of=of, section=section, heads=heads)
-
-
-def _named(candidate: Candidate) -> str | None:
-    metadata = candidate.memory.metadata
-    if not metadata or candidate.memory.kind is Kind.PASSAGE:
-        return None
-    name = metadata.get(PARENT)
-    return name if isinstance(name, str) else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from haversack import recall
 from haversack.assemble import Candidate, Context, Format, Layout, assemble
+from haversack.assemble.family import parent_of
 from haversack.engine.core import Core
 from haversack.engine.guarding import Suspicion, hold_back
 from haversack.engine.reading import Hit, Request, fetch
@@ -57,7 +58,7 @@ def pack(core: Core, request: Request, packing: Packing) -> Context:
 
 
 def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hit]:
-    """Everything that deserves a verdict: pinned memories, and for each section as many as the budget could hold."""
+    """Everything that deserves a verdict: pinned memories, for each section as many as fit, and their parents."""
     width = min(core.settings.widest, max(_FEWEST, budget // _TOKENS_PER_CANDIDATE))
     pinned = core.recall.listing(
         request.namespaces, filter=request.chosen, now=request.now, top_k=core.settings.widest, pinned=True
@@ -70,7 +71,23 @@ def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hi
             found.setdefault((hit.namespace, hit.memory_id), hit)
     for hit in pinned:
         found.setdefault((hit.namespace, hit.memory_id), hit)
-    return fetch(core, list(found.values()))
+    return _with_parents(core, request, fetch(core, list(found.values())))
+
+
+def _with_parents(core: Core, request: Request, hits: list[Hit]) -> list[Hit]:
+    """Also the parents that did not answer themselves, as far as the filters let them in: worth only their children."""
+    known = {(hit.namespace, hit.id) for hit in hits}
+    level = hits
+    while wanted := {(hit.namespace, name) for hit in level if (name := parent_of(hit.memory))} - known:
+        known |= wanted
+        level = [
+            Hit(memory=memory, namespace=namespace, score=0.0, parts={})
+            for namespace in sorted({namespace for namespace, _ in wanted})
+            for memory in core.store.memories(namespace, sorted(name for place, name in wanted if place == namespace))
+            if request.chosen.reason_against(memory, request.now) is None
+        ]
+        hits = hits + level
+    return hits
 
 
 def candidates(core: Core, hits: Sequence[Hit], counter: Counter) -> list[Candidate]:

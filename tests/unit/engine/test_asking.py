@@ -122,6 +122,22 @@ def test_each_section_gets_its_kinds_even_when_passages_outnumber_them(ns: Names
     assert any(section.name == "passages" and section.kept for section in context.sections)
 
 
+@pytest.mark.parametrize("layout", ["flat", "sections"])
+def test_a_child_that_answers_brings_the_parents_that_do_not(ns: Namespace, layout: str) -> None:
+    company = ns.remember("Acme, from Rotterdam", kind="entity")
+    pumps = ns.remember("They make machines", metadata={"parent": company.id})
+    blue = ns.remember("The paint is always blue", metadata={"parent": pumps.id})
+    gone = ns.remember("An old sign", kind="entity")
+    sign = ns.remember("It was blue paint too", metadata={"parent": gone.id})
+    ns.forget(gone.id)
+    context = ns.context("blue paint", budget=200, layout=layout)
+    family = [name for name in context.items if name in {company.id, pumps.id, blue.id}]
+    assert family == [company.id, pumps.id, blue.id]
+    assert sign.id in context.items
+    assert gone.id not in context.items
+    assert company.id not in ns.context("blue paint", budget=200, layout=layout, kinds=["fact"]).items
+
+
 def test_why_follows_a_memory_to_where_it_left(ns: Namespace) -> None:
     tea = ns.remember("tea at four o'clock in the kitchen")
     long = ns.remember("tea " + "and a very long story about something else entirely " * 40)
