@@ -75,7 +75,7 @@ def features(index: Index, question: Question, evidence: Evidence, rows: Rows) -
     found |= _dates(columns, question, rows)
     found |= _cues(columns.flags[rows], question)
     found |= _lengths(columns, rows)
-    return {name: value.astype(np.float32) for name, value in found.items()}
+    return {name: value.astype(np.float32, copy=False) for name, value in found.items()}
 
 
 def _beside(columns: Columns, rows: Rows) -> Around:

@@ -74,7 +74,10 @@ def gather(index: Index, question: Question, mask: Mask, cosine: Floats | None, 
     )
     found = features(index, question, evidence, rows)
     connected = (match[rows] > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
-    return Pool(rows=rows[connected], features={name: value[connected] for name, value in found.items()})
+    if connected.all():
+        return Pool(rows=rows, features=found)
+    kept = np.flatnonzero(connected)  # places select ten times faster than a mask
+    return Pool(rows=rows[kept], features={name: value[kept] for name, value in found.items()})
 
 
 def weigh(pool: Pool, learned: Learned, mean_size: float) -> dict[str, Floats]:

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from haversack.scoring.words import key_of, query_keys, split, word_keys
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Re-index v3.1, rock'n'roll!", ["re", "index", "v3", "1", "rock'n'roll"]),
+        ("C++ at 40 MB/s", ["c", "at", "40", "mb", "s"]),
+        ("snake_case", ["snake", "case"]),
+        ("a\x00b", ["a", "b"]),
+        ("図書館", ["図", "書", "館", "図書", "書館"]),
+        ("NAS清单", ["nas", "清", "单", "清单"]),
+        ("회의는 오후", ["회", "의", "는", "회의", "의는", "오", "후", "오후"]),
+        ("ＡＢＣ", ["abc"]),
+        ("", []),
+    ],
+)
+def test_split(text: str, words: list[str]) -> None:
+    assert split(text) == words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("running", "runs"),
+        ("Melanie's", "melanie"),
+        ("I'm", "i"),
+        ("don’t", "don't"),
+        ("Café", "cafe"),
+        ("Straße", "STRASSE"),
+        ("книги", "книга"),
+        (unicodedata.normalize("NFD", "Zürich"), "zurich"),
+    ],
+)
+def test_forms_of_a_word_share_a_key(one: str, other: str) -> None:
+    assert word_keys(split(one)) == word_keys(split(other))
+
+
+def test_different_words_have_different_keys() -> None:
+    assert len({key_of(word) for word in ["ship", "shop", "図", "図書", "рыба"]}) == 5
+
+
+def test_a_query_leaves_question_words_out_but_keeps_persons() -> None:
+    assert list(query_keys("What did I tell you about my ferry?").values()) == ["i", "you", "my", "ferry"]
+
+
+def test_a_query_of_function_words_alone_keeps_them() -> None:
+    assert list(query_keys("what is it").values()) == ["what", "is", "it"]
+
+
+def test_a_query_in_an_unspaced_script_asks_for_pairs() -> None:
+    assert list(query_keys("図書館 会").values()) == ["図書", "書館", "会"]
