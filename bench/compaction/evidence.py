@@ -36,7 +36,7 @@ def run(options: Options) -> Iterator[Table]:
         rows = [_measured(conversations, embedder, compacted=compacted) for compacted in (False, True)]
         yield Table(
             name=f"compaction-evidence-{embedder}",
-            title=f"LoCoMo with every session compacted by selecting sentences, embedder {embedder}: evidence recall in %",
+            title=f"LoCoMo, every session compacted by selected sentences, embedder {embedder}: evidence recall in %",
             columns=("", *(f"B{budget}" for budget in _BUDGETS), "over budget", "turns behind summaries"),
             rows=tuple(rows),
             notes=("contexts of passages and summaries; a turn behind a summary counts only if its words stand there",),
