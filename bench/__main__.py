@@ -22,6 +22,7 @@ ALONE = {
     "packing": "bench.speed.packing:run",
     "context": "bench.speed.context:run",
     "writing": "bench.speed.writing:run",
+    "maintenance": "bench.maintenance.run:run",
     "prefix": "bench.history.prefix:run",
     "compaction": "bench.compaction.evidence:run",
     "watching": "bench.compaction.watching:run",

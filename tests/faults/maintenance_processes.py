@@ -300,8 +300,9 @@ def _kill_once(path: Path, verb: Verb, delay: float, tally: Tally) -> None:
     acknowledged = _stop(writer, pipe)
     try:
         site = SqliteSite(path)
-        if any(fault.severe for fault in site.examine()):
+        if severe := [fault for fault in site.examine() if fault.severe]:
             tally.unusable += 1
+            tally.notes[severe[0].what[:120]] += 1
             return
         tally.lost += len(acknowledged - {memory.id for memory in _memories(path, "w")})
         tally.repairs += _tidied_up(path)

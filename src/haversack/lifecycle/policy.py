@@ -261,11 +261,12 @@ def _judged(
     """What is due, and, where the policy has limits, what would stay and counts against them."""
     due: list[Transition] = []
     counted: list[_Standing] = []
+    limited = policy.is_limited
     for memory in memories:
         transition = _due(memory, policy, now, links.get(memory.id, len(memory.entities)))
         if transition is not None:
             due.append(transition)
-        if not policy.is_limited or memory.stage is Stage.DELETED or _is_protected(memory, policy):
+        if not limited or memory.stage is Stage.DELETED or _is_protected(memory, policy):
             continue
         if transition is None or transition.action is not Action.DELETE:
             order = (*(_rank(memory, one, policy, now) for one in policy.eviction), memory.id)

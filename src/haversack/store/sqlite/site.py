@@ -65,7 +65,9 @@ class SqliteSite:
         if not self.path.exists():
             return [*found, Fault(code="missing", what=f"there is no file at {self.path}", helps=_RESTORE)]
         try:
-            with closing(connect(self.path, 5.0, mode="ro")) as connection:
+            # Writable where it can be: what a killed process left half done is then rolled back by looking.
+            mode = "rw" if os.access(self.path, os.W_OK) else "ro"
+            with closing(connect(self.path, 5.0, mode=mode)) as connection:
                 return [*found, *_looked_into(connection)]
         except sqlite3.Error as error:
             return [*found, Fault(code="unreadable", what=str(typed_error(error, self.path)), helps=_RESTORE)]

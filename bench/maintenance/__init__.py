@@ -1,0 +1,1 @@
+"""How long maintenance takes, and what others notice of it."""
