@@ -107,7 +107,7 @@ def _keep(talk: Talk, service: ChatService, prompt: Prompt, heard: _Heard) -> No
     kept = mark(model=_priced(talk, model, service), usage=counted, estimated=usage is None, ended=heard.ended)
     made: dict[str, Any] = {"tool_calls": [_call_record(call) for call in calls]} if calls else {}
     turn = talk.session.add("assistant", heard.text or None, metadata={FIELD: kept}, **made)
-    talk.spent = sum(spent_on([turn], talk.settings.prices).values(), talk.spent)
+    talk.spent = sum(spent_on([turn], talk.memory.costs.prices).values(), talk.spent)
     if talk.screen.as_json and not calls:
         talk.screen.json({"role": "assistant", "text": heard.text, "turn": turn.id, "position": turn.position, **kept})
     if heard.ended == "length":
@@ -116,7 +116,9 @@ def _keep(talk: Talk, service: ChatService, prompt: Prompt, heard: _Heard) -> No
 
 def _priced(talk: Talk, model: str, service: ChatService) -> str:
     """Providers answer with a dated name; the price may stand under the one that was configured."""
-    return service.model if model not in talk.settings.prices and service.model in talk.settings.prices else model
+    return (
+        service.model if model not in talk.memory.costs.prices and service.model in talk.memory.costs.prices else model
+    )
 
 
 def _call_tools(talk: Talk, calls: tuple[ToolCall, ...], cancel: Cancel) -> None:

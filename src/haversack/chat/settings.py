@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from haversack.errors import ConfigError
-from haversack.llm.cost import ModelPrice
 
 __all__ = ["ChatSettings", "ToolServer"]
 
@@ -53,8 +52,6 @@ class ChatSettings:
     """How often in one turn the model may call tools before it has to answer."""
     result_tokens: int = 4000
     """A tool's result is cut to this many tokens, and says so."""
-    prices: Mapping[str, ModelPrice] = field(default_factory=dict[str, ModelPrice])
-    """US dollars for a million tokens, by the model's name; without a price, costs are told in tokens."""
 
     def __post_init__(self) -> None:
         for name in ("rounds", "result_tokens"):

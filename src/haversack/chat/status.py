@@ -39,9 +39,9 @@ def severity_now(talk: Talk) -> BudgetSeverity:
 
 def compaction_state(talk: Talk) -> str:
     """`off`, `on request`, `idle`, `running`, `due`, or why it waits."""
-    if talk.compaction is None:
+    if talk.memory.compaction is None:
         return "on request"
-    if not talk.compaction.enabled:
+    if not talk.memory.compaction.enabled:
         return "off"
     refusal = talk.session.monitor.refusal()
     return "due" if refusal is None else _WORDS.get(refusal, f"waiting ({refusal})")

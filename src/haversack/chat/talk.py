@@ -12,11 +12,12 @@ from haversack.chat.screen import Screen
 from haversack.chat.settings import ChatSettings
 from haversack.chat.spending import Spent, spent_on
 from haversack.chat.tools import NO_TOOLS, Toolbox
-from haversack.compaction import BudgetStatus, CompactionConfig
+from haversack.compaction import BudgetStatus
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.engine.prompting import reading
 from haversack.engine.session import Session
+from haversack.engine.settings import MemorySettings
 from haversack.errors import InputError, NotFoundError
 from haversack.llm.port import ChatService
 from haversack.model.message import Role
@@ -38,8 +39,8 @@ class Talk:
     service: ChatService | None = None
     """None: turns are kept, memories recalled, and the prompt is shown instead of being sent."""
     tools: Toolbox = NO_TOOLS
-    compaction: CompactionConfig | None = None
-    """As configured; None: only on request."""
+    memory: MemorySettings
+    """As configured: compaction, extraction, prices."""
     last: Prompt | None = None
     """The last prompt that was made for a turn."""
     spent: Spent = field(default_factory=Spent)
@@ -76,7 +77,7 @@ class Talk:
 
     def count_costs(self) -> dict[str, Spent]:
         """By model, over the whole session; also brings the sum up to date."""
-        found = spent_on(self.session.turns(), self.settings.prices)
+        found = spent_on(self.session.turns(), self.memory.costs.prices)
         self.spent = sum(found.values(), Spent())
         return found
 

@@ -118,10 +118,6 @@ class Session:
         """What watches how full its prompts are, where `memory.compaction` is set."""
         return compacting.coordinator_of(self._core, self._namespace).monitor(self.id)
 
-    def settle(self, seconds: float | None = None) -> CompactionResult | None:
-        """Wait for a compaction in progress, at most its time budget; None when there is none, or it goes on."""
-        return compacting.coordinator_of(self._core, self._namespace).before_prompt(self.id, seconds)
-
     def extract(self) -> Extracted:
         """Read the turns that were not read yet for facts, preferences, decisions and the like, now.
 

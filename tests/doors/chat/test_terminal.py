@@ -79,8 +79,13 @@ def walk_through_every_command(terminal: Any, answered: Callable[[str], str]) ->
 def test_thirty_turns_and_every_command_with_a_service(start: Any, configure: Any, model: Any, tmp_path: Path) -> None:
     prices = {"tiny": {"input": 10.0, "output": 100.0}}
     file = configure(
-        memory={"context_window": 3000, "output_buffer": 300, "compaction": COMPACTION},
-        chat={"prices": prices},
+        memory={
+            "context_window": 3000,
+            "output_buffer": 300,
+            "compaction": COMPACTION,
+            "extraction": {"enabled": True},
+            "costs": {"prices": prices},
+        },
     )
     terminal = start("--config", str(file), "--session", "trip")
     assert "session trip in default; tiny" in terminal.shown

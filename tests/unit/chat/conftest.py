@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,11 @@ from haversack.chat.lines import Chat
 from haversack.chat.settings import ChatSettings
 from haversack.chat.talk import Talk
 from haversack.compaction import CompactionConfig
+from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.config import Config
 from haversack.engine.settings import MemorySettings
+from haversack.llm.cost import ModelPrice
+from haversack.llm.settings import CostSettings
 from haversack.testing.scripted import Line, ScriptedChat
 from haversack.wiring import open_haversack
 
@@ -86,10 +89,18 @@ def room() -> OpenRoom:
         *lines: Line,
         settings: ChatSettings | None = None,
         compaction: CompactionConfig | None = None,
+        extraction: ExtractionConfig | None = None,
+        prices: Mapping[str, ModelPrice] | None = None,
         window: int = 4000,
         as_json: bool = False,
     ) -> Room:
-        memory = MemorySettings(context_window=window, output_buffer=500, compaction=compaction)
+        memory = MemorySettings(
+            context_window=window,
+            output_buffer=500,
+            compaction=compaction,
+            extraction=extraction,
+            costs=CostSettings(prices=prices or {}),
+        )
         sack = open_haversack(":memory:", embedder="none", config=Config(memory=memory))
         service = ScriptedChat(lines=lines) if lines else None
         paper = Paper(as_json=as_json)
@@ -102,7 +113,7 @@ def room() -> OpenRoom:
             settings=settings or ChatSettings(system="Be brief."),
             model="gpt-4o",
             service=service,
-            compaction=compaction,
+            memory=memory,
         )
         return Room(Chat(talk=talk), paper, service)
 

@@ -11,6 +11,7 @@ from haversack.chat.answer import take_turn
 from haversack.chat.settings import ChatSettings
 from haversack.chat.spending import FIELD
 from haversack.chat.tools import Result
+from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.errors import ServiceError
 from haversack.llm.cost import ModelPrice
 from haversack.llm.port import Cancel, Reply, ServiceCancelled, Usage
@@ -141,14 +142,14 @@ def test_a_long_result_is_cut_and_says_so(room: Any) -> None:
 
 def test_costs_add_up_and_outlive_the_program(room: Any) -> None:
     prices = {"scripted": ModelPrice(input=10, output=100)}
-    here = room("Yes.", settings=ChatSettings(prices=prices))
+    here = room("Yes.", prices=prices)
     here.service.usage = Usage(input_tokens=1000, output_tokens=20)
     here.say("Really?")
     here.say("Really?")
     assert (here.talk.spent.calls, str(here.talk.spent)) == (2, "$0.0240")
     here.talk.start_anew(here.talk.ns.session("s"))
     assert here.talk.spent.dollars == pytest.approx(0.024)
-    assert "scripted 2 2000 40 0.0240" in here.say("/cost")
+    assert "answers, scripted 2 2000 40 0.0240" in here.say("/cost")
 
 
 def test_an_empty_answer_is_told_and_not_kept(room: Any) -> None:
@@ -202,3 +203,17 @@ def test_a_message_that_does_not_fit_says_what_is_too_large(room: Any) -> None:
     assert "the largest part is query" in here.paper.notes[0]
     assert "output reserve" in here.paper.notes[0]
     assert here.service.seen == []
+
+
+def test_what_was_said_last_is_read_at_leaving(room: Any) -> None:
+    here = room("Noted.", extraction=ExtractionConfig())
+    here.say("My name is Alice and I live in Veere.")
+    assert here.talk.session.unread() == 2
+    here.paper.notes.clear()
+    here.chat.leave()
+    assert here.paper.notes == [
+        "reading what was said for facts (Ctrl-C leaves it for later; nothing is lost)",
+        "to go on: haversack chat --resume s",
+    ]
+    assert here.talk.session.unread() == 0
+    assert "Veere" in here.say("/facts")

@@ -88,13 +88,10 @@ def test_a_tool_server_is_a_program_or_an_address() -> None:
 
 def test_the_section_of_the_file_is_strict(tmp_path: Any) -> None:
     file = tmp_path / "h.yaml"
-    file.write_text(
-        "chat:\n  service: local\n  tools:\n    files: {command: [mcp-files, docs], env: [HOME]}\n"
-        "  prices:\n    gpt-4o: {input: 2.5, output: 10}\n"
-    )
+    file.write_text("chat:\n  service: local\n  tools:\n    files: {command: [mcp-files, docs], env: [HOME]}\n")
     chat = load_config(file, {}).chat
     assert chat.tools["files"].command == ("mcp-files", "docs")
-    assert chat.prices["gpt-4o"].output == 10
+    assert chat.tools["files"].env == ("HOME",)
     file.write_text("chat:\n  tools:\n    files: {comand: [x]}\n")
     with pytest.raises(ConfigError, match=r"chat\.tools\.files\.comand: did you mean 'command'\?"):
         load_config(file, {})

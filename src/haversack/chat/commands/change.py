@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from haversack.chat.behind import before_compaction, count_compactions
+from haversack.chat.behind import count_compactions
 from haversack.chat.options import as_json, first_words, one_line, shown
 from haversack.chat.screen import printable
 from haversack.chat.talk import Talk
@@ -78,7 +78,6 @@ def compact(talk: Talk, to_free: int | None, *, as_json: bool) -> None:
     Example:
       /compact
     """
-    before_compaction(talk)
     result = talk.session.compact(to_free=to_free)
     if not shown(talk, as_json, result):
         talk.screen.text(

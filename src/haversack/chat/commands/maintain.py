@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from haversack.chat.behind import before_compaction
+from haversack.chat.behind import before_maintenance
 from haversack.chat.options import as_json, one_line, shown
 from haversack.chat.screen import printable
 from haversack.chat.talk import Talk, choose_session
@@ -54,7 +54,7 @@ def reorganize(talk: Talk, steps: tuple[str, ...], *, execute: bool, as_json: bo
       /reorganize --execute
     """
     if execute:
-        before_compaction(talk)
+        before_maintenance(talk)
     done = talk.ns.maintenance.reorganize(steps=steps or None, execute=execute)
     if shown(talk, as_json, done):
         return
@@ -161,7 +161,7 @@ def reset(talk: Talk, confirm: str | None, *, no_snapshot: bool, execute: bool, 
       /reset --execute --confirm alice
     """
     if execute:
-        before_compaction(talk)
+        before_maintenance(talk)
     done = talk.ns.maintenance.reset(execute=execute, confirm=confirm, snapshot=not no_snapshot)
     if execute:
         talk.start_anew(choose_session(talk.ns, None, resume=False, now=utc_now()))

@@ -8,8 +8,10 @@ import click
 
 from haversack.chat.files import write_new
 from haversack.chat.options import as_json, shown
+from haversack.chat.screen import printable
 from haversack.chat.spending import FIELD
 from haversack.chat.talk import Talk
+from haversack.llm.cost import total_by
 from haversack.model.memory import Turn
 
 __all__ = ["COMMANDS"]
@@ -19,20 +21,29 @@ __all__ = ["COMMANDS"]
 @as_json
 @click.pass_obj
 def cost(talk: Talk, *, as_json: bool) -> None:
-    """Show what this session's answers took, by model: calls, tokens, and dollars where chat.prices knows the model.
+    """Show what this session took: its answers by model, and memory work by purpose. Prices: memory.costs.prices.
 
     \b
     Example:
       /cost --json
     """
     by_model = talk.count_costs()
-    if shown(talk, as_json, {"session": talk.session.id, "models": by_model, "total": talk.spent}):
+    work = [call for call in talk.ns.costs() if call.session == talk.session.id]
+    told = {"session": talk.session.id, "models": by_model, "total": talk.spent, "memory_work": work}
+    if shown(talk, as_json, told):
         return
     rows = [
-        (model, spent.calls, spent.input_tokens, spent.output_tokens, _dollars(spent.dollars), spent.estimated or "")
-        for model, spent in sorted(by_model.items())
+        (f"answers, {printable(model)}", one.calls, one.input_tokens, one.output_tokens, _dollars(one.dollars))
+        for model, one in sorted(by_model.items())
     ]
-    talk.screen.table(("model", "calls", "input", "output", "dollars", "estimated"), rows, empty="no model was called")
+    unpriced = {str(call.purpose) for call in work if call.dollars is None}
+    rows += [
+        (purpose, calls, given, made, _dollars(None if purpose in unpriced else dollars))
+        for purpose, (calls, given, made, dollars) in sorted(total_by(work, lambda call: str(call.purpose)).items())
+    ]
+    talk.screen.table(("for", "calls", "input", "output", "dollars"), rows, empty="no model was called")
+    if talk.spent.estimated:
+        talk.screen.note(f"{talk.spent.estimated} answers reported no usage: their tokens were counted here")
 
 
 @click.command()

@@ -18,6 +18,7 @@ from haversack.cli.options import Place, place
 from haversack.clock import utc_now
 from haversack.config import Config, load_config
 from haversack.errors import ConfigError, HaversackError, InputError, MissingExtraError, RefusedError, nearest
+from haversack.llm.port import Closes
 from haversack.maintenance import restore as restoring
 from haversack.store.site import Site
 from haversack.wiring import open_haversack, open_service, site_of
@@ -86,6 +87,8 @@ def _converse(place: Place, chosen: _Choice) -> HaversackError | None:
                 running = _begin(talk, resumed=chosen.resume)
             finally:
                 talk.tools.close()
+                if isinstance(talk.service, Closes):
+                    talk.service.close()
         first = first or running.first_failure
         site = site_of(place.store)
         if talk.restore_from is None or site is None:
@@ -111,7 +114,7 @@ def _open_talk(place: Place, sack: Haversack, settings: Config, choice: _Choice)
         model=choice.model or settings.chat.model or (answering.model if answering else settings.engine.model),
         service=answering,
         tools=open_tools(settings.chat.tools),
-        compaction=settings.memory.compaction,
+        memory=settings.memory,
         outside=_Edge(place),
     )
     talk.count_costs()
