@@ -23,6 +23,8 @@ _TOKENS_PER_CANDIDATE = 6
 _FEWEST = 64
 _BACKGROUND = 0.1
 """How much of its importance speaks for a memory that belongs in its section but does not answer the query."""
+_REPEATING = 0.5
+"""What is left of a summary's score: the turns that it repeats in fewer words are recalled themselves, beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +105,13 @@ def candidates(core: Core, hits: Sequence[Hit], counter: Counter) -> list[Candid
         )
     }
     return [
-        Candidate(memory=hit.memory, score=hit.score, parts=hit.parts, price=prices[hit.namespace, hit.id])
+        Candidate(memory=hit.memory, score=_worth(hit), parts=hit.parts, price=prices[hit.namespace, hit.id])
         for hit in hits
     ]
+
+
+def _worth(hit: Hit) -> float:
+    return hit.score * _REPEATING if hit.kind is Kind.SUMMARY else hit.score
 
 
 def _searches(chosen: Filter, layout: Layout) -> Iterator[Filter]:
