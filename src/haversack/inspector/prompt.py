@@ -28,10 +28,10 @@ from haversack.model.memory import Memory
 __all__ = ["picture", "show", "text"]
 
 _MOST: Mapping[Outcome, int] = {
-    Outcome.KEPT: 200,
-    Outcome.SHORTENED: 100,
-    Outcome.DROPPED: 50,
-    Outcome.FILTERED: 25,
+    Outcome.KEPT: 100,
+    Outcome.SHORTENED: 50,
+    Outcome.DROPPED: 25,
+    Outcome.FILTERED: 10,
 }
 """Rows of each verdict that a section shows."""
 _SESSIONS = 200

@@ -101,7 +101,8 @@ def readings(
 ) -> list[Reading]:
     """How full a window the conversation took after each turn: what a summary stands for counts until it was made.
 
-    `folds` come with the time of their summaries and what those cost. A turn's price does not change.
+    `folds` come with the time of their summaries and what those cost. What was compacted after the last turn gives
+    one reading more.
     """
     landing = sorted(folds, key=lambda each: each[1])
     by_position = {turn.position: price for turn, price in zip(turns, prices, strict=True)}
@@ -109,12 +110,18 @@ def readings(
     for turn, price in zip(turns, prices, strict=True):
         landed = [each for each in landing if each[1] <= turn.at]
         landing = landing[len(landed) :]
-        for fold, _, cost in landed:
-            freed = (by_position.get(position, 0) for position in range(fold.start, fold.stop))
-            total += cost - sum(freed)
-        total += price
+        total += price - sum(_freed(each, by_position) for each in landed)
         found.append(Reading(position=turn.position, percent=100 * max(0, total) / window, compacted=bool(landed)))
+    if landing and found:
+        total -= sum(_freed(each, by_position) for each in landing)
+        last = found[-1].position + 1
+        found.append(Reading(position=last, percent=100 * max(0, total) / window, compacted=True))
     return found
+
+
+def _freed(fold: tuple[Fold, datetime, int], by_position: Mapping[int, int]) -> int:
+    covered, _, cost = fold
+    return sum(by_position.get(position, 0) for position in range(covered.start, covered.stop)) - cost
 
 
 def _draw(request: Request, session: Session, turns: Sequence[Turn], summaries: Mapping[str, Memory]) -> str:
