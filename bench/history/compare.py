@@ -11,8 +11,13 @@ from bench.history.histories import History, Message, histories
 from bench.history.judge import orphans, tokens
 from bench.options import Options
 from bench.peers.trimmers import TRIMMERS
+from bench.recount import ENCODING
 from bench.table import Cell, Table
 from bench.timing import median_ms
+from haversack.assemble import ModelPricer, trim
+from haversack.model.message import Message as HistoryMessage
+from haversack.tokens import counter_for
+from haversack.wire import openai
 
 __all__ = ["run"]
 
@@ -23,7 +28,7 @@ Trim = Callable[[Sequence[Message], int], Callable[[], list[Message]]]
 
 
 def run(options: Options) -> Iterator[Table]:  # noqa: ARG001 - every runner takes the options
-    trimmers: dict[str, Trim] = {"haversack Session.prompt": _ours} | TRIMMERS
+    trimmers: dict[str, Trim] = {"haversack trim": _trim, "haversack Session.prompt": _prompt} | TRIMMERS
     for history in histories():
         yield Table(
             name=f"history-{history.name.replace(' ', '-')}",
@@ -52,15 +57,31 @@ def _cells(trim: Trim, history: History, budget: int) -> tuple[Cell, Cell, Cell]
     return tokens(kept), orphans(kept), median_ms(call, runs=5 if slow else 30, warmup=1)
 
 
-def _ours(history: Sequence[Message], budget: int) -> Callable[[], list[Message]]:
-    """Memories off, so that the work is the same; turns come from the store."""
+def _trim(history: Sequence[Message], budget: int) -> Callable[[], list[Message]]:
+    """The function alone, on messages in memory, as the others have them; the reply's own framing is left room for."""
+    counter = counter_for(ENCODING)
+    pricer = ModelPricer(counter=counter)
+    messages = [openai.load(message) for message in history]
+
+    def price(some: Sequence[HistoryMessage]) -> list[int]:
+        return [cost.total for cost in pricer.messages(some)]
+
+    def call() -> list[Message]:
+        kept = trim(messages, budget - pricer.reply, price=price, counter=counter)
+        return cast("list[Message]", openai.dump(kept.messages))
+
+    return call
+
+
+def _prompt(history: Sequence[Message], budget: int) -> Callable[[], list[Message]]:
+    """The whole prompt from a store: its view, the trimming, the ledger and a final count; memories get no tokens."""
     system, rest = history[0], history[1:]
     session = haversack.open(":memory:", embedder="none").namespace("bench").session("s")
     session.extend(dict(message) for message in rest)
 
     def prompt() -> list[Message]:
         made = session.prompt(
-            system=system["content"], model="cl100k_base", window=budget + _OUTPUT, output=_OUTPUT, budget=0
+            system=system["content"], model=ENCODING, window=budget + _OUTPUT, output=_OUTPUT, budget=0
         )
         return cast("list[Message]", made.messages("openai"))
 
