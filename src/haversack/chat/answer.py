@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from haversack.assemble import Prompt
-from haversack.chat.behind import after_turn
+from haversack.chat.behind import after_turn, before_prompt
 from haversack.chat.screen import printable
 from haversack.chat.spending import FIELD, mark, spent_on
 from haversack.chat.talk import Talk
@@ -49,6 +49,7 @@ class _Heard:
 def take_turn(talk: Talk, words: str, cancel: Cancel) -> None:
     """Keep the words and answer them. Raises HaversackError when there is no whole answer; what came is kept."""
     talk.session.add("user", words)
+    before_prompt(talk, cancel)
     prompt = talk.last = talk.build()
     if talk.service is None:
         _show_unsent(talk, prompt)

@@ -5,10 +5,28 @@ Added turns are read for facts by the engine, every few turns, where `memory.ext
 
 from __future__ import annotations
 
+import time
+
 from haversack.chat.screen import printable
 from haversack.chat.talk import Talk
+from haversack.llm.port import Cancel, ServiceCancelled
 
-__all__ = ["after_turn", "before_maintenance", "count_compactions", "settle"]
+__all__ = ["after_turn", "before_maintenance", "before_prompt", "count_compactions", "settle"]
+
+_LOOK_EVERY = 0.02
+
+
+def before_prompt(talk: Talk, cancel: Cancel) -> None:
+    """Wait for a compaction in progress, at most its time budget; ServiceCancelled when `cancel` is set."""
+    monitor = talk.session.monitor
+    if not monitor.get_metrics()["compaction_in_progress"]:
+        return
+    talk.screen.note("finishing a compaction first (Ctrl-C stops)")
+    end = time.monotonic() + monitor.get_time_budget_ms() / 1000
+    while monitor.get_metrics()["compaction_in_progress"] and time.monotonic() < end:
+        if cancel.is_set():
+            raise ServiceCancelled("stopped while a compaction was awaited")
+        time.sleep(_LOOK_EVERY)
 
 
 def after_turn(talk: Talk) -> None:

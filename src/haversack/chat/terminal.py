@@ -36,6 +36,7 @@ def chat_in_terminal(chat: Chat) -> None:
         key_bindings=_keys(),
         bottom_toolbar=lambda: _toolbar(talk),
         style=_STYLE,
+        refresh_interval=1.0,
         prompt_continuation=lambda _width, _number, wrapped: "" if wrapped else ". ",
     )
     talk.screen.note(_HINT)

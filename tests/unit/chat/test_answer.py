@@ -11,6 +11,7 @@ from haversack.chat.answer import take_turn
 from haversack.chat.settings import ChatSettings
 from haversack.chat.spending import FIELD
 from haversack.chat.tools import Result
+from haversack.compaction import CompactionConfig
 from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.errors import ServiceError
 from haversack.llm.cost import ModelPrice
@@ -217,3 +218,17 @@ def test_what_was_said_last_is_read_at_leaving(room: Any) -> None:
     ]
     assert here.talk.session.unread() == 0
     assert "Veere" in here.say("/facts")
+
+
+def test_a_compaction_in_progress_is_awaited_and_ctrl_c_does_not_wait_for_it(room: Any) -> None:
+    here = room("Yes.", compaction=CompactionConfig())
+    here.say("Hello")
+    here.talk.session.monitor.mark_compaction_started()
+    asked = threading.Event()
+    asked.set()
+    with pytest.raises(ServiceCancelled):
+        take_turn(here.talk, "And now?", asked)
+    assert "finishing a compaction first (Ctrl-C stops)" in here.paper.notes
+    here.talk.session.monitor.mark_compaction_complete()
+    here.say("And then?")
+    assert [words for _, words in here.turns()] == ["Hello", "Yes.", "And now?", "And then?", "Yes."]

@@ -57,8 +57,8 @@ def test_compaction_states(room: Any) -> None:
     assert compaction_state(room(compaction=CompactionConfig(enabled=False)).talk) == "off"
     here = room("Yes.", compaction=CompactionConfig(), window=1500)
     assert compaction_state(here.talk) == "idle"
-    here.talk.session.monitor.mark_compaction_started()
     here.say("Hello")
+    here.talk.session.monitor.mark_compaction_started()
     assert compaction_state(here.talk) == "running"
 
 
