@@ -96,7 +96,11 @@ class Session:
         `output`. The query is not stored: `add` it when it is said.
         Raises BudgetError, with the ledger, when the fixed parts alone do not fit.
         """
-        return prompting.prompt(self._core, self._namespace, self.id, self._window(query, wanted))
+        core = self._core
+        built = prompting.prompt(core, self._namespace, self.id, self._window(query, wanted))
+        if built.context is not None and wanted.get("now") is None:
+            core.access.note(core, self._namespace, built.context.items, core.clock())
+        return built
 
     def preview(self, query: str | None = None, **wanted: Unpack[PromptShape]) -> Prompt:
         """The prompt as `prompt` would make it now, for looking at: no compaction is awaited or started by it."""

@@ -21,6 +21,8 @@ _TRUST_CODES = {trust: code for code, trust in enumerate(Trust)}
 FIRST, LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 NOWHERE = -1
 _SHORT_QUESTION = 25
+_FADED = 0.5
+"""What is left of a memory's importance while it counts as decayed: it is still found, behind its equals."""
 _READ = 2000
 """Characters of a text that its flags are taken from."""
 
@@ -95,7 +97,7 @@ def describe(memory: Memory, words: AbstractSet[str]) -> Facts:
         kind=_KIND_CODES[memory.kind],
         flags=_flags(memory, words),
         trust=_TRUST_CODES[memory.trust],
-        importance=memory.importance,
+        importance=memory.importance * (_FADED if memory.stage is Stage.DECAYED else 1),
     )
 
 

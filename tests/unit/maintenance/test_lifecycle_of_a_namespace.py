@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from haversack.lifecycle.policy import Eviction, Policy
 from haversack.lifecycle.proposals import Standing
 from haversack.maintenance import sharing
 from haversack.model.memory import Kind, Stage
+from haversack.store.port import Batch
 
 
 @pytest.fixture
@@ -156,3 +158,23 @@ def test_retention_of_a_soft_forget_counts_from_the_forgetting(sack: Haversack, 
     ns.forget(old.id)
     clock[0] += timedelta(days=30)
     assert ns.maintenance.lifecycle(execute=True).counts == {"erase": 1}
+
+
+def test_what_has_faded_is_still_found_behind_its_equals_and_comes_back_when_used(
+    sack: Haversack, engine: Core, clock: list[timedelta]
+) -> None:
+    ns = sack.namespace("n")
+    faded = ns.remember("the printer upstairs is broken", importance=0.5)
+    ns.remember("the printer downstairs is broken", importance=0.5)
+    engine.store.apply("n", Batch(memories=(replace(faded, stage=Stage.DECAYED),)))
+    assert [hit.content.split()[2] for hit in ns.recall("printer broken")] == ["downstairs", "upstairs"]
+    clock[0] = timedelta(hours=25)
+    assert ns.maintenance.lifecycle(execute=True).counts == {"revive": 1}
+
+
+def test_a_prompt_uses_the_memories_in_it(sack: Haversack) -> None:
+    ns = sack.namespace("n")
+    kept = ns.remember("Alice prefers metric units", kind="fact")
+    ns.session("s").prompt("Which units does Alice prefer?", window=4000)
+    assert ns.maintenance.flush() == 1
+    assert ns.get(kept.id).access_count == 1
