@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
+import zipfile
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +14,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import haversack
 from haversack.engine.reorganizing import find_duplicates
 from haversack.lifecycle.policy import Policy, softly_deleted
 from haversack.maintenance import restore
@@ -193,3 +196,65 @@ def test_snapshot_restore_and_move_are_the_identity(history: list[Batch]) -> Non
                 with closing(site.open(Path(folder) / "c.db")) as target:
                     copy_namespace(store, target, "n", origin="a")
                     assert digest_of(target, "n") == wanted
+
+
+@st.composite
+def secrets(draw: st.DrawFn) -> str:
+    """Words that stand nowhere by accident, in several scripts, with signs that JSON and SQL write otherwise."""
+    core = draw(st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", min_size=10, max_size=14))
+    around = draw(st.text(alphabet='ñ東é"\\\n\t \U0001f600ω', max_size=6))
+    return f"{around}{core}{around}"
+
+
+def _on_disk(folder: Path) -> dict[str, bytes]:
+    """Every file, and what is inside snapshots."""
+    found: dict[str, bytes] = {}
+    for file in folder.rglob("*"):
+        if file.is_file():
+            found[file.name] = file.read_bytes()
+            if file.suffix == ".snapshot":
+                with zipfile.ZipFile(file) as inside:
+                    found |= {f"{file.name}/{name}": inside.read(name) for name in inside.namelist()}
+    return found
+
+
+def _traces(secret: str, files: dict[str, bytes]) -> list[str]:
+    core = max(re.findall("[a-z0-9]+", secret), key=len).encode()
+    return [name for name, data in files.items() if core in data]
+
+
+@settings(max_examples=12)
+@given(words=st.lists(secrets(), min_size=2, max_size=4, unique=True), kept=secrets(), turn=secrets())
+def test_no_byte_of_what_was_forgotten_for_good_stands_anywhere(words: list[str], kept: str, turn: str) -> None:
+    if any(max(re.findall("[a-z0-9]+", one), key=len) in kept for one in [*words, turn]):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.db"
+        with haversack.open(path, embedder="default") as sack:
+            ns = sack.namespace("n")
+            memory = ns.remember(words[0], importance=0.9, tags=["t"])
+            ns.remember(kept)
+            said = ns.session("s").add("user", turn)
+            for later in words[1:]:
+                ns.edit(memory.id, content=later)
+                ns.vote(memory.id, "up")
+            ns.recall(words[-1][:8] or "x")
+            ns.context("anything", budget=300)
+            ns.maintenance.reorganize(execute=True)
+            ns.maintenance.lifecycle(execute=True)
+            sack.maintenance.snapshot()
+            (passage,) = [hit.id for hit in ns.recall("anything", top_k=50, kinds=["passage"])][:1] or [None]
+            gone = [ns.forget(memory.id, hard=True)]
+            if passage is not None:
+                gone.append(ns.forget(passage, hard=True))
+            else:
+                gone.append(ns.forget(session="s", hard=True))
+            assert said.id in gone[-1].turns
+            for one in gone:
+                sack.maintenance.forget_in_snapshots(one)
+            files = _on_disk(Path(folder))
+            for secret in [*words, turn]:
+                assert _traces(secret, files) == []
+            assert _traces(kept, files) != []
+        files = _on_disk(Path(folder))
+        assert [_traces(secret, files) for secret in [*words, turn]] == [[]] * (len(words) + 1)
