@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from haversack.client.shapes import CensusShape, CompactionShape, ContextShape, Deeds, ForgottenShape, Groups, Health, History, Hits, IssuedShape, JobShape, Jobs, KeyShape, Keys, Memories, MemoryPage, MemoryShape, Namespaces, PromptShape, Reports, Sessions, Turns, VoteShape, WhoAmI, WhyShape
+from haversack.client.shapes import CensusShape, CompactionShape, ContextShape, Deeds, ForgottenShape, Groups, Health, History, Hits, IssuedShape, JobShape, Jobs, KeyShape, Keys, Memories, MemoryPage, MemoryShape, Namespaces, PromptShape, Reports, Sessions, Snapshots, TrimmedList, Turns, VoteShape, WhoAmI, WhyShape
 from haversack.client.transport import AsyncTransport, Call, Transport
 
 __all__ = ["AsyncClient", "Client"]
@@ -137,6 +137,22 @@ class Client(Transport):
         """Preview what is due by the policy; with `execute` a job that does it, and that can be undone by its run."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/lifecycle", parts={"namespace": namespace}, body={"execute": execute}), dict[str, Any])
 
+    def reorganize(self, namespace: str, *, steps: Sequence[str] | None = None, execute: bool | None = None) -> dict[str, Any]:
+        """Preview what is duplicate, outlived or worth summing up; with `execute` a job that tidies it, backup first."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/reorganize", parts={"namespace": namespace}, body={"steps": steps, "execute": execute}), dict[str, Any])
+
+    def reset(self, namespace: str, *, execute: bool | None = None, confirm: str | None = None, snapshot: bool | None = None) -> dict[str, Any]:
+        """Erase the whole namespace for good, after a snapshot; a preview until its name confirms it."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/reset", parts={"namespace": namespace}, body={"execute": execute, "confirm": confirm, "snapshot": snapshot}), dict[str, Any])
+
+    def namespace_health(self, namespace: str) -> dict[str, Any]:
+        """Growth, duplicates, what faded, what is unfinished."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/health", parts={"namespace": namespace}), dict[str, Any])
+
+    def list_trimmed(self, namespace: str) -> TrimmedList:
+        """Important memories that contexts keep leaving out, with the budget that would carry them."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/trimmed", parts={"namespace": namespace}), TrimmedList)
+
     def list_runs(self, namespace: str) -> Reports:
         """What maintenance did here, oldest first."""
         return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/runs", parts={"namespace": namespace}), Reports)
@@ -152,6 +168,18 @@ class Client(Transport):
     def fold(self, namespace: str, *, threshold: float | None = None, preview: bool | None = None) -> Groups:
         """Fold near duplicates into the best of them; `restore` unfolds one."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/fold", parts={"namespace": namespace}, body={"threshold": threshold, "preview": preview}), Groups)
+
+    def store_health(self) -> dict[str, Any]:
+        """How the store is, and what it asks for. Reads every memory once."""
+        return self._send(Call(method="GET", path="/v1/store/health"), dict[str, Any])
+
+    def list_snapshots(self) -> Snapshots:
+        """The snapshots in the store's own folder."""
+        return self._send(Call(method="GET", path="/v1/snapshots"), Snapshots)
+
+    def take_snapshot(self) -> JobShape:
+        """Take a consistent, verified copy while others go on writing; the answer is a job to watch."""
+        return self._send(Call(method="POST", path="/v1/snapshots"), JobShape)
 
     def list_jobs(self, *, limit: int | None = None) -> Jobs:
         """The latest jobs in namespaces that the key reaches, oldest first."""
@@ -325,6 +353,22 @@ class AsyncClient(AsyncTransport):
         """Preview what is due by the policy; with `execute` a job that does it, and that can be undone by its run."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/lifecycle", parts={"namespace": namespace}, body={"execute": execute}), dict[str, Any])
 
+    async def reorganize(self, namespace: str, *, steps: Sequence[str] | None = None, execute: bool | None = None) -> dict[str, Any]:
+        """Preview what is duplicate, outlived or worth summing up; with `execute` a job that tidies it, backup first."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/reorganize", parts={"namespace": namespace}, body={"steps": steps, "execute": execute}), dict[str, Any])
+
+    async def reset(self, namespace: str, *, execute: bool | None = None, confirm: str | None = None, snapshot: bool | None = None) -> dict[str, Any]:
+        """Erase the whole namespace for good, after a snapshot; a preview until its name confirms it."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/reset", parts={"namespace": namespace}, body={"execute": execute, "confirm": confirm, "snapshot": snapshot}), dict[str, Any])
+
+    async def namespace_health(self, namespace: str) -> dict[str, Any]:
+        """Growth, duplicates, what faded, what is unfinished."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/health", parts={"namespace": namespace}), dict[str, Any])
+
+    async def list_trimmed(self, namespace: str) -> TrimmedList:
+        """Important memories that contexts keep leaving out, with the budget that would carry them."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/trimmed", parts={"namespace": namespace}), TrimmedList)
+
     async def list_runs(self, namespace: str) -> Reports:
         """What maintenance did here, oldest first."""
         return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/runs", parts={"namespace": namespace}), Reports)
@@ -340,6 +384,18 @@ class AsyncClient(AsyncTransport):
     async def fold(self, namespace: str, *, threshold: float | None = None, preview: bool | None = None) -> Groups:
         """Fold near duplicates into the best of them; `restore` unfolds one."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/fold", parts={"namespace": namespace}, body={"threshold": threshold, "preview": preview}), Groups)
+
+    async def store_health(self) -> dict[str, Any]:
+        """How the store is, and what it asks for. Reads every memory once."""
+        return await self._send(Call(method="GET", path="/v1/store/health"), dict[str, Any])
+
+    async def list_snapshots(self) -> Snapshots:
+        """The snapshots in the store's own folder."""
+        return await self._send(Call(method="GET", path="/v1/snapshots"), Snapshots)
+
+    async def take_snapshot(self) -> JobShape:
+        """Take a consistent, verified copy while others go on writing; the answer is a job to watch."""
+        return await self._send(Call(method="POST", path="/v1/snapshots"), JobShape)
 
     async def list_jobs(self, *, limit: int | None = None) -> Jobs:
         """The latest jobs in namespaces that the key reaches, oldest first."""

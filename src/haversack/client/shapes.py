@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["CensusShape", "CompactionShape", "ContextShape", "DeedShape", "Deeds", "EarlierShape", "ForgottenShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "NamespaceShape", "Namespaces", "PromptShape", "Reports", "SectionShape", "SessionShape", "Sessions", "TurnShape", "TurnVerdictShape", "Turns", "VerdictShape", "VoteShape", "WhoAmI", "WhyShape"]
+__all__ = ["CensusShape", "CompactionShape", "ContextShape", "DeedShape", "Deeds", "EarlierShape", "ForgottenShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "NamespaceShape", "Namespaces", "PromptShape", "Reports", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "VerdictShape", "VoteShape", "WhoAmI", "WhyShape"]
 
 
 class CensusShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -307,6 +307,41 @@ class Sessions(msgspec.Struct, kw_only=True, frozen=True):
 
     sessions: list[SessionShape]
     next: str | None
+
+
+class SnapshotShape(msgspec.Struct, kw_only=True, frozen=True):
+    """A snapshot, in the store's own folder of them."""
+
+    name: str
+    taken_at: str
+    size: int
+    sha256: str
+    only: str | None
+    reason: str
+
+
+class Snapshots(msgspec.Struct, kw_only=True, frozen=True):
+    """Those that are known and there, oldest first."""
+
+    snapshots: list[SnapshotShape]
+
+
+class TrimmedList(msgspec.Struct, kw_only=True, frozen=True):
+    """The worst first."""
+
+    trimmed: list[TrimmedShape]
+
+
+class TrimmedShape(msgspec.Struct, kw_only=True, frozen=True):
+    """An important memory that contexts keep leaving out."""
+
+    memory_id: str
+    importance: float
+    trimmed: int
+    carried: int
+    budget: int
+    needed: int
+    advice: str
 
 
 class TurnShape(msgspec.Struct, kw_only=True, frozen=True):

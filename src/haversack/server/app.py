@@ -31,7 +31,7 @@ from haversack.server.dakera.absent import absent_call
 from haversack.server.gate import OPEN_PATHS, Gate, Guard
 from haversack.server.pace import Pace
 from haversack.server.problem import Problem, Refused, answer_problem, problem_of
-from haversack.server.routes import asking, health, jobs, keys, memories, namespaces, sessions, upkeep, window
+from haversack.server.routes import asking, health, jobs, keys, memories, namespaces, sessions, store, upkeep, window
 from haversack.server.settings import ServerSettings
 from haversack.server.watch import Metrics, Watch
 
@@ -47,6 +47,7 @@ _ROUTERS = (
     sessions.router,
     window.router,
     upkeep.router,
+    store.router,
     jobs.router,
     keys.router,
     dakera_memories.router,

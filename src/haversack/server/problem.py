@@ -68,6 +68,7 @@ _STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.InputError, 400, "INVALID_REQUEST"),
     (errors.NotFoundError, 404, "NOT_FOUND"),
     (errors.ConflictError, 409, "CONFLICT"),
+    (errors.RefusedError, 409, "REFUSED"),
     (errors.BudgetError, 422, "BUDGET_TOO_SMALL"),
     (errors.NoSpaceError, 507, "NO_SPACE"),
     (errors.ReadOnlyError, 503, "READ_ONLY"),

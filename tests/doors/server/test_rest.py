@@ -294,3 +294,33 @@ def test_spans_bear_the_route_and_no_words(http: Call):
         "http.response.status_code": 200,
         "gen_ai.operation.name": "retrieval",
     }
+
+
+def test_reorganizing_resetting_and_looking(http: Call, sack: Haversack):
+    for text in ("Alice likes green tea very much", "very much Alice likes green tea"):
+        http("POST", f"{NS}/memories", json={"content": text})
+    assert http("POST", f"{NS}/reorganize", json={}).json()["preview"] is True
+    job = http("POST", f"{NS}/reorganize", json={"execute": True, "steps": ["dedupe", "verify"]})
+    assert (job.status_code, sack.jobs.wait(job.json()["id"], 20).state) == (202, "done")
+    assert http("GET", f"{NS}/health").json()["namespace"] == "alice"
+    assert http("GET", f"{NS}/trimmed").json()["trimmed"] == []
+    assert http("POST", f"{NS}/reset", json={}).json()["preview"] is True
+    assert http("POST", f"{NS}/reset", json={"execute": True, "confirm": "bob"}).status_code in {400, 409}
+    done = http("POST", f"{NS}/reset", json={"execute": True, "confirm": "alice"}).json()
+    assert "/" not in done["snapshot"]
+    assert sack.namespace("alice").stats().memories == {}
+
+
+def test_the_store_and_its_snapshots_are_for_those_who_reach_all(
+    http: Call, make: Callable[..., Call], sack: Haversack
+):
+    http("POST", f"{NS}/memories", json={"content": "kept"})
+    job = http("POST", "/v1/snapshots").json()
+    assert sack.jobs.wait(job["id"], 20).state == "done"
+    (taken,) = http("GET", "/v1/snapshots").json()["snapshots"]
+    assert "/" not in taken["name"]
+    assert http("GET", "/v1/store/health").json()["snapshots"] == 1
+    lead = make("admin", ["alice"])
+    for method, path in (("POST", "/v1/snapshots"), ("GET", "/v1/snapshots"), ("GET", "/v1/store/health")):
+        assert lead(method, path).status_code == 403
+    assert lead("GET", f"/v1/jobs/{job['id']}").status_code == 404

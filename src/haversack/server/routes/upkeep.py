@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Annotated, Any
 
 import msgspec
@@ -18,6 +19,8 @@ from haversack.server.caller import AdminNs, ReadNs, WriteNs
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import Body, JobShape, answer, job_shape
 
+__all__ = ["Report", "report", "router"]
+
 router = APIRouter(tags=["upkeep"], prefix="/v1/namespaces/{namespace:label}")
 
 RunId = Annotated[str, Path(min_length=1, max_length=64)]
@@ -28,6 +31,40 @@ class LifecycleBody(Body):
     """Ageing: a preview unless `execute` is true."""
 
     execute: bool = False
+
+
+class ReorganizeBody(Body):
+    """Backup, analyze, dedupe, prune, synthesize, verify, or only some of these: a preview unless `execute` is true."""
+
+    steps: Annotated[list[Annotated[str, Field(max_length=50)]], Field(max_length=20)] | None = None
+    execute: bool = False
+
+
+class ResetBody(Body):
+    """Erasing a namespace for good: a preview unless `execute` is true and `confirm` is its name."""
+
+    execute: bool = False
+    confirm: Annotated[str, Field(max_length=1000)] | None = None
+    snapshot: bool = True
+    """Whether a snapshot is taken first."""
+
+
+class TrimmedShape(TypedDict):
+    """An important memory that contexts keep leaving out."""
+
+    memory_id: str
+    importance: float
+    trimmed: int
+    carried: int
+    budget: int
+    needed: int
+    advice: str
+
+
+class TrimmedList(TypedDict):
+    """The worst first."""
+
+    trimmed: list[TrimmedShape]
 
 
 class FoldBody(Body):
@@ -65,16 +102,64 @@ class Reports(TypedDict):
 def lifecycle(here: AdminNs, body: LifecycleBody) -> Response:
     """Preview what is due by the policy; with `execute` a job that does it, and that can be undone by its run."""
     if not body.execute:
-        return answer(_report(here.ns.maintenance.lifecycle()))
+        return answer(report(here.ns.maintenance.lifecycle()))
     job = here.caller.sack.jobs.start("lifecycle", here.ns.name, _ageing(here.ns), asked_by=here.caller.key.id)
     here.note("lifecycle", now=True)
     return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
 
 
+@router.post(
+    "/reorganize",
+    response_model=Report,
+    responses={**problems(409), 202: {"description": "A job that carries it out", "model": JobShape}},
+)
+def reorganize(here: AdminNs, body: ReorganizeBody) -> Response:
+    """Preview what is duplicate, outlived or worth summing up; with `execute` a job that tidies it, backup first."""
+    if not body.execute:
+        return answer(report(here.ns.maintenance.reorganize(steps=body.steps)))
+    work = _reorganizing(here.ns, body.steps)
+    job = here.caller.sack.jobs.start("reorganize", here.ns.name, work, asked_by=here.caller.key.id)
+    here.note("reorganize", now=True)
+    return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
+
+
+@router.post("/reset", response_model=Report, responses=problems(409))
+def reset(here: AdminNs, body: ResetBody) -> Response:
+    """Erase the whole namespace for good, after a snapshot; a preview until its name confirms it."""
+    done = here.ns.maintenance.reset(execute=body.execute, confirm=body.confirm, snapshot=body.snapshot)
+    if body.execute:
+        here.note("reset", now=True)
+    return answer({**report(done), "snapshot": _name(done.snapshot)})
+
+
+@router.get("/health", response_model=Report, responses=PROBLEMS)
+def namespace_health(here: ReadNs) -> Response:
+    """Growth, duplicates, what faded, what is unfinished."""
+    return answer(report(here.ns.maintenance.health()))
+
+
+@router.get("/trimmed", response_model=TrimmedList, responses=PROBLEMS)
+def list_trimmed(here: ReadNs) -> Response:
+    """Important memories that contexts keep leaving out, with the budget that would carry them."""
+    rows = [
+        TrimmedShape(
+            memory_id=row.memory_id,
+            importance=row.importance,
+            trimmed=row.trimmed,
+            carried=row.carried,
+            budget=row.budget,
+            needed=row.needed,
+            advice=row.advice,
+        )
+        for row in here.ns.trimmed()
+    ]
+    return answer(TrimmedList(trimmed=rows))
+
+
 @router.get("/runs", response_model=Reports, responses=PROBLEMS)
 def list_runs(here: ReadNs) -> Response:
     """What maintenance did here, oldest first."""
-    return answer(Reports(runs=[_report(run) for run in here.ns.maintenance.runs()]))
+    return answer(Reports(runs=[report(run) for run in here.ns.maintenance.runs()]))
 
 
 @router.post("/runs/{run_id:label}/recover", response_model=Report, responses=problems(409))
@@ -82,7 +167,7 @@ def recover_run(here: AdminNs, run_id: RunId) -> Response:
     """Reconcile an interrupted run from its journal."""
     done = here.ns.maintenance.recover(run_id)
     here.note("recover run", now=True)
-    return answer(_report(done))
+    return answer(report(done))
 
 
 @router.post("/runs/{run_id:label}/undo", response_model=Report, responses=problems(409))
@@ -90,7 +175,7 @@ def undo_run(here: AdminNs, run_id: RunId) -> Response:
     """Put back what a run changed, except what somebody changed since or what was erased for good."""
     done = here.ns.maintenance.undo(run_id)
     here.note("undo run", ids=done.restored, now=True)
-    return answer(_report(done))
+    return answer(report(done))
 
 
 @router.post("/fold", response_model=Groups, responses=problems(409))
@@ -112,6 +197,20 @@ def _ageing(ns: Namespace) -> Work:
     return work
 
 
-def _report(value: object) -> Report:
+def _reorganizing(ns: Namespace, steps: list[str] | None) -> Work:
+    def work(progress: Progress) -> Mapping[str, Any]:
+        progress(0)
+        done = ns.maintenance.reorganize(steps=steps, execute=True)
+        return {"run": done.run, "told": str(done), "verified": done.verified, "backup": _name(done.backup)}
+
+    return work
+
+
+def _name(path: str | None) -> str | None:
+    """A file's name without the folders above it: where the server keeps its files is not for callers."""
+    return None if path is None else PurePath(path).name
+
+
+def report(value: object) -> Report:
     """An engine's report as JSON; it holds ids, counts and reasons."""
     return json.loads(msgspec.json.encode(value))
