@@ -45,6 +45,10 @@ class Config:
     chat: ChatSettings = field(default_factory=ChatSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
 
+    def __post_init__(self) -> None:
+        if self.memory.prompt_layout is not None:
+            self.engine.layout_named(self.memory.prompt_layout)
+
 
 _EVERYTHING = Config(
     memory=MemorySettings(compaction=CompactionConfig(), extraction=ExtractionConfig(), tools=ToolBudget())

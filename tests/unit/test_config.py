@@ -6,8 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from haversack.assemble import LAYOUTS, Layout, Prefer, Section, Sharing
 from haversack.config import Config, Setting, load_config, settings_in_force
 from haversack.errors import ConfigError, NotFoundError
+from haversack.model.memory import Kind
 
 PRIMING = """\
 memory:
@@ -81,6 +83,46 @@ def test_toml_says_the_same_and_no_file_is_the_defaults(tmp_path: Path) -> None:
     assert load_config(written(tmp_path, ""), {}) == Config()
 
 
+LAYOUTS_OF_ONES_OWN = """\
+engine:
+  layout: brief
+  section_weights: {userFacts: 0.5, graph: 0}
+  layouts:
+    brief:
+      sharing: weight
+      ratio: 0.2
+      sections:
+        rules: {kinds: [decision, procedure], title: Rules, weight: 2, minimum: 0.2, max_items: 3, prefer: newest}
+        said: {kinds: [passage], maximum: 0.5}
+memory:
+  prompt_layout: brief
+"""
+
+
+def test_layouts_of_ones_own_and_weights_of_the_sections(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path, LAYOUTS_OF_ONES_OWN), {})
+    assert config.engine.layout_named() == Layout(
+        name="brief",
+        sharing=Sharing.WEIGHT,
+        ratio=0.2,
+        sections=(
+            Section(
+                name="rules",
+                kinds=frozenset({Kind.DECISION, Kind.PROCEDURE}),
+                title="Rules",
+                weight=2,
+                minimum=0.2,
+                max_items=3,
+                prefer=Prefer.NEWEST,
+            ),
+            Section(name="said", kinds=frozenset({Kind.PASSAGE}), maximum=0.5),
+        ),
+    )
+    weights = {section.name: section.weight for section in config.engine.layout_named("sections-audit").sections}
+    assert (weights["user_facts"], weights["graph"], weights["decisions"]) == (0.5, 0, 0.30)
+    assert config.engine.layout_named("flat") is LAYOUTS["flat"]
+
+
 def test_services_are_named_entries(tmp_path: Path) -> None:
     text = "services:\n  compaction: {provider: openai, model: tiny, base_url: 'http://127.0.0.1:1/v1'}\n"
     services = load_config(written(tmp_path, text), {}).services
@@ -115,6 +157,16 @@ def test_services_are_named_entries(tmp_path: Path) -> None:
         ("memory: {context_window: 200000, output_buffer: 200000}", "output_buffer=200000"),
         ("memory: {context_window: '32000'}", "memory.context_window"),
         ("engine: {budget: -5}", "engine.budget=-5"),
+        ("engine: {layout: sectoins}", "engine: layout='sectoins' is not known; did you mean 'sections'"),
+        ("engine: {format: markdwon}", "engine: format='markdwon' is not known; did you mean 'markdown'"),
+        ("engine: {section_weights: {userFact: 1}}", "engine: .*'user_fact'; did you mean 'user_facts'"),
+        ("engine: {section_weights: {graph: .nan}}", "weight of section 'graph' is nan"),
+        ("engine: {layouts: {flat: {sections: {a: {kinds: [fact]}}}}}", "engine.layouts.flat: this name is taken"),
+        ("engine: {layouts: {x: {sections: {a: {kinds: [fakt]}}}}}", "engine.layouts.x.sections.a.kinds.*fakt"),
+        ("engine: {layouts: {x: {sections: {a: {kinds: []}}}}}", "section 'a' has no source"),
+        ("engine: {layouts: {x: {sections: {}}}}", "layout 'x' has no section"),
+        ("engine: {layouts: {x: {sections: {a: {kinds: [fact], wieght: 1}}}}}", "did you mean 'weight'"),
+        ("memory: {prompt_layout: cashed}", "layout='cashed' is not known; did you mean 'cached'"),
         ("engine: {top_k: 0}", "engine.top_k=0"),
         ("services: {x: {provider: openia, model: y}}", "services.x.*did you mean 'openai'"),
         ("services: {x: {provider: openai}}", "services.x"),

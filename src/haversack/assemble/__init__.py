@@ -9,7 +9,7 @@ from haversack.assemble.compose import assemble, format_named
 from haversack.assemble.context import Context, SectionReport
 from haversack.assemble.frame import Format, line
 from haversack.assemble.history import Past, TurnReason, TurnVerdict
-from haversack.assemble.layout import LAYOUTS, PRIORITY_PRESETS, Layout, Prefer, Section, Sharing, layout_named
+from haversack.assemble.layout import LAYOUTS, Layout, Prefer, Section, Sharing, layout_named
 from haversack.assemble.pricing import ModelPricer, Pricer
 from haversack.assemble.priming import Primed, PrimingConfig, prime
 from haversack.assemble.prompt import SHAPES, Prompt
@@ -21,7 +21,6 @@ from haversack.budget import Budget, Ledger, Line, Measure, Window
 
 __all__ = [
     "LAYOUTS",
-    "PRIORITY_PRESETS",
     "SHAPES",
     "STAGES",
     "Anchor",

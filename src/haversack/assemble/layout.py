@@ -12,7 +12,7 @@ from haversack.budget import check_ratio, check_tokens, check_weights
 from haversack.errors import InputError, nearest
 from haversack.model.memory import Kind
 
-__all__ = ["LAYOUTS", "PRIORITY_PRESETS", "Layout", "Prefer", "Section", "Sharing", "layout_named"]
+__all__ = ["LAYOUTS", "Layout", "Prefer", "Section", "Sharing", "layout_named"]
 
 
 class Sharing(StrEnum):
@@ -108,14 +108,15 @@ class Layout:
                 raise InputError(msg)
 
 
-def layout_named(name: str | Layout) -> Layout:
-    """The layout of this name; raises InputError that names the nearest one."""
+def layout_named(name: str | Layout, own: Mapping[str, Layout] = MappingProxyType({})) -> Layout:
+    """The layout of this name, the caller's `own` first; raises InputError that names the nearest one."""
     if isinstance(name, Layout):
         return name
-    if name not in LAYOUTS:
-        msg = f"layout={name!r} is not known; {nearest(str(name), LAYOUTS)}"
+    known = {**LAYOUTS, **own}
+    if name not in known:
+        msg = f"layout={name!r} is not known; {nearest(str(name), known)}"
         raise InputError(msg)
-    return LAYOUTS[name]
+    return known[name]
 
 
 def _snake(name: str) -> str:
@@ -181,24 +182,23 @@ _CHAT_ORDER = ("known_facts", "insights", "summaries", "tools", "passages", "sta
 _CHAT_ITEMS = {"known_facts": 3, "insights": 30, "summaries": 20, "tools": 15, "passages": 10}
 
 _EVERYTHING = frozenset(Kind)
+_SECTIONS = Layout(name="sections", sections=_WEIGHTED, sharing=Sharing.WEIGHT)
+_PRESETS: Mapping[str, Mapping[str, float]] = {
+    "sections-knowledge": {"learnings": 0.30, "summaries": 0.10},
+    "sections-audit": {"decisions": 0.30, "learnings": 0.05},
+    "sections-relationship": {"user_facts": 0.25, "entities": 0.25, "procedures": 0.02},
+    "sections-conversation": {"summaries": 0.40, "graph": 0.05},
+}
+"""Weights by use case."""
 
 LAYOUTS: Mapping[str, Layout] = MappingProxyType(
     {
         "flat": Layout(name="flat", sections=(Section(name="memories", kinds=_EVERYTHING),)),
-        "sections": Layout(name="sections", sections=_WEIGHTED, sharing=Sharing.WEIGHT),
+        "sections": _SECTIONS,
+        **{name: replace(_SECTIONS.with_weights(weights), name=name) for name, weights in _PRESETS.items()},
         "attention": attention((), {}, name="attention", ratio=0.30),
         "attention-chat": attention(_CHAT_ORDER, _CHAT_ITEMS, name="attention-chat", ratio=0.25),
         "cached": Layout(name="cached", sections=(Section(name="memories", kinds=_EVERYTHING),), stable=True),
     }
 )
 """Every layout by name."""
-
-PRIORITY_PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
-        "knowledge": {"learnings": 0.30, "summaries": 0.10},
-        "audit": {"decisions": 0.30, "learnings": 0.05},
-        "relationship": {"user_facts": 0.25, "entities": 0.25, "procedures": 0.02},
-        "conversation": {"summaries": 0.40, "graph": 0.05},
-    }
-)
-"""Weights by use case for the `sections` layout; pass one to `Layout.with_weights`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from haversack.assemble import Layout
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.model.memory import Kind
 
-__all__ = ["Conditions", "Place", "conditions", "confirmed", "place"]
+__all__ = ["Conditions", "Place", "conditions", "confirmed", "place", "section_weights", "weighted"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -121,6 +122,28 @@ def conditions(command: _Command) -> _Command:
         return command(chosen=chosen, **rest)
 
     return with_conditions  # pyright: ignore[reportReturnType]
+
+
+section_weights = click.option(
+    "--weight",
+    multiple=True,
+    metavar="SECTION=NUMBER",
+    help="Give a section of the layout this weight; the others keep theirs, 0 switches it off.",
+)
+
+
+def weighted(ns: Namespace, layout: str | None, weights: Sequence[str]) -> dict[str, Layout]:
+    """The keyword for a layout (`sections` when none is named) with these weights; nothing when there are none."""
+    if not weights:
+        return {}
+    given: dict[str, float] = {}
+    for text in weights:
+        section, _, number = text.partition("=")
+        try:
+            given[section] = float(number)
+        except ValueError:
+            raise InputError(f"--weight {text!r} must read SECTION=NUMBER") from None
+    return {"layout": ns.layout(layout or "sections").with_weights(given)}
 
 
 def confirmed(question: str, *, yes: bool) -> bool:

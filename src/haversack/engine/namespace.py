@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypedDict, Unpack, cast
 
-from haversack.assemble import Context, Format, Layout, layout_named
+from haversack.assemble import Context, Format, Layout
 from haversack.budget import Budget, check_tokens
 from haversack.compaction.extraction.extractor import Extracted
 from haversack.engine import (
@@ -138,6 +138,10 @@ class Namespace:
         packed = packing.pack(self._core, request, wanted)
         self._note(packed.items, shape)
         return packed
+
+    def layout(self, name: str | None = None) -> Layout:
+        """A layout as the settings have it: give other weights or limits to its sections and hand it to a call."""
+        return self._core.settings.layout_named(name)
 
     def why(self, query: str, memory_id: str, **shape: Unpack[Shape]) -> Explanation:
         """Where and why a memory left, or how it came in, when this context is packed."""
@@ -323,7 +327,7 @@ class Namespace:
         suspicions = read_suspicions(cast("Iterable[str]", question.pop("hold_back", ())))
         counter = self._core.counter(cast("str | None", model) or settings.model)
         wanted = Packing(
-            layout=layout_named(cast("str | Layout | None", layout) or settings.layout),
+            layout=settings.layout_named(cast("str | Layout | None", layout)),
             format=read_choice(Format, cast("str | None", form) or settings.format, "format"),
             budget=_tokens(settings.budget if budget is None else budget),
             counter=counter,

@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 
-from haversack.assemble import PrimingConfig, SupportingContextConfig, ToolBudget
+from haversack.assemble import (
+    LAYOUTS,
+    Layout,
+    Prefer,
+    PrimingConfig,
+    Section,
+    Sharing,
+    SupportingContextConfig,
+    ToolBudget,
+    format_named,
+    layout_named,
+)
 from haversack.compaction import CompactionConfig
 from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.errors import ConfigError
 from haversack.llm.settings import CostSettings
+from haversack.model.memory import Kind
 
-__all__ = ["MemorySettings", "Settings"]
+__all__ = ["LayoutSettings", "MemorySettings", "SectionSettings", "Settings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionSettings:
+    """One section of a layout of one's own; what each part means is said at `Section`."""
+
+    kinds: frozenset[Kind]
+    title: str = ""
+    weight: float = 1.0
+    minimum: float = 0.0
+    maximum: float = 1.0
+    max_items: int | None = None
+    prefer: Prefer = Prefer.SCORE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutSettings:
+    """A layout of one's own: sections by name, in the order in which they stand in the text."""
+
+    sections: Mapping[str, SectionSettings]
+    sharing: Sharing = Sharing.WEIGHT
+    stable: bool = False
+    ratio: float = 0.30
+
+    def layout(self, name: str) -> Layout:
+        """The layout of this name that they describe."""
+        sections = tuple(
+            Section(name=each, **{part.name: getattr(chosen, part.name) for part in fields(chosen)})
+            for each, chosen in self.sections.items()
+        )
+        return Layout(name=name, sections=sections, sharing=self.sharing, stable=self.stable, ratio=self.ratio)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +66,10 @@ class Settings:
     budget: int = 2000
     """Tokens of a context when a call gives no budget."""
     layout: str = "flat"
+    layouts: Mapping[str, LayoutSettings] = field(default_factory=dict[str, LayoutSettings])
+    """Layouts of one's own, by name."""
+    section_weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Weights that replace those of the `sections` layouts; sections that are not named keep theirs."""
     format: str = "markdown"
     top_k: int = 50
     """Hits of a recall when a call does not say how many."""
@@ -33,6 +81,21 @@ class Settings:
     def __post_init__(self) -> None:
         for name, least in (("budget", 0), ("top_k", 1), ("chunk_tokens", 20), ("widest", 1)):
             _check_whole(f"engine.{name}", getattr(self, name), least)
+        for name in self.layouts:
+            if name in LAYOUTS:
+                raise ConfigError(f"engine.layouts.{name}: this name is taken by a layout that comes with the program")
+            self.layout_named(name)
+        self.layout_named("sections")
+        self.layout_named()
+        format_named(self.format)
+
+    def layout_named(self, name: str | Layout | None = None) -> Layout:
+        """The layout of this name as these settings have it; by default the one they choose."""
+        if isinstance(name, Layout):
+            return name
+        found = layout_named(name or self.layout, {each: one.layout(each) for each, one in self.layouts.items()})
+        weighted = self.section_weights and found.name not in self.layouts and found.name.startswith("sections")
+        return found.with_weights(self.section_weights) if weighted else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

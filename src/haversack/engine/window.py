@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from haversack.assemble import Format, Layout, ModelPricer, ToolBudget, layout_named
+from haversack.assemble import Format, Layout, ModelPricer, ToolBudget
 from haversack.budget import Budget, check_tokens
 from haversack.engine.core import Core
 from haversack.engine.draft import read_choice, read_filter
@@ -73,4 +73,4 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
 
 def _layout(core: Core, asked: str | Layout | None) -> Layout:
     chosen = asked or core.memory.prompt_layout
-    return core.memory.supporting_context.layout() if chosen is None else layout_named(chosen)
+    return core.memory.supporting_context.layout() if chosen is None else core.settings.layout_named(chosen)

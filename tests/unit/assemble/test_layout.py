@@ -1,6 +1,6 @@
 import pytest
 
-from haversack.assemble import LAYOUTS, PRIORITY_PRESETS, Layout, Section, Sharing, layout_named
+from haversack.assemble import LAYOUTS, Layout, Section, Sharing, layout_named
 from haversack.assemble.attention import SupportingContextConfig
 from haversack.assemble.layout import attention
 from haversack.errors import InputError
@@ -36,12 +36,15 @@ def test_partial_overrides_leave_the_rest() -> None:
 
 
 def test_presets_by_use_case() -> None:
-    assert dict(PRIORITY_PRESETS["knowledge"]) == {"learnings": 0.30, "summaries": 0.10}
-    assert dict(PRIORITY_PRESETS["audit"]) == {"decisions": 0.30, "learnings": 0.05}
-    assert dict(PRIORITY_PRESETS["relationship"]) == {"user_facts": 0.25, "entities": 0.25, "procedures": 0.02}
-    assert dict(PRIORITY_PRESETS["conversation"]) == {"summaries": 0.40, "graph": 0.05}
-    for preset in PRIORITY_PRESETS.values():
-        LAYOUTS["sections"].with_weights(preset)
+    changed = {
+        "sections-knowledge": {"learnings": 0.30, "summaries": 0.10},
+        "sections-audit": {"decisions": 0.30, "learnings": 0.05},
+        "sections-relationship": {"user_facts": 0.25, "entities": 0.25, "procedures": 0.02},
+        "sections-conversation": {"summaries": 0.40, "graph": 0.05},
+    }
+    for name, override in changed.items():
+        assert LAYOUTS[name].name == name
+        assert weights(LAYOUTS[name]) == weights(LAYOUTS["sections"]) | override
 
 
 def test_attention_defaults() -> None:

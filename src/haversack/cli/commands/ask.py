@@ -10,7 +10,7 @@ import click
 from haversack.assemble import LAYOUTS, Context, Format, Outcome
 from haversack.assemble.picture import draw_ledger
 from haversack.cli import show
-from haversack.cli.options import Conditions, Place, conditions, place
+from haversack.cli.options import Conditions, Place, conditions, place, section_weights, weighted
 from haversack.engine.reading import Hit
 
 __all__ = ["COMMANDS", "show_account", "show_verdicts"]
@@ -44,6 +44,7 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | 
 @click.option("--budget", "-b", type=int, help="Tokens that the text may take, everything included.")
 @click.option("--model", "-m", help="Whose tokens: a model's or an encoding's name.")
 @click.option("--layout", metavar="NAME", help=f"One of {', '.join(LAYOUTS)}.")
+@section_weights
 @click.option("--format", metavar="NAME", help=f"One of {', '.join(Format)}.")
 @click.option("--weights", default="default", show_default=True, help="default or balanced (.5/.3/.2 over 30 days).")
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
@@ -51,17 +52,28 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | 
 @click.option("--chart", type=click.Path(dir_okay=False, path_type=Path), help="Draw the ledger into this SVG file.")
 @conditions
 @place
-def context(place: Place, chosen: Conditions, query: str, chart: Path | None, *, explain: bool, **shape: Any) -> None:
+def context(
+    place: Place,
+    chosen: Conditions,
+    query: str,
+    *,
+    weight: tuple[str, ...],
+    chart: Path | None,
+    explain: bool,
+    **shape: Any,
+) -> None:
     """Pack the best context for QUERY that fits the budget, and print it.
 
     \b
     Examples:
       haversack context "How should I structure my API?" --budget 1500 --model gpt-4o
-      haversack context "What did we decide?" --budget 800 --layout sections --explain
+      haversack context "What did we decide?" --budget 800 --layout sections-audit --explain
+      haversack context "Who is Acme?" --layout sections --weight entities=0.5 --weight graph=0
       haversack context "What did we decide?" --budget 800 --chart ledger.svg
     """
     given = {name: value for name, value in shape.items() if value is not None}
     with place.open_namespace() as ns:
+        given |= weighted(ns, given.get("layout"), weight)
         packed = ns.context(query, **given, **chosen.given())
     if chart is not None:
         chart.write_text(draw_ledger(packed.ledger, query), encoding="utf-8")
@@ -82,10 +94,11 @@ def context(place: Place, chosen: Conditions, query: str, chart: Path | None, *,
 @click.option("--budget", "-b", type=int, help="Tokens that the context may take.")
 @click.option("--model", "-m", help="Whose tokens: a model's or an encoding's name.")
 @click.option("--layout", metavar="NAME", help=f"One of {', '.join(LAYOUTS)}.")
+@section_weights
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
 @conditions
 @place
-def why(place: Place, chosen: Conditions, query: str, memory_id: str, **shape: Any) -> None:
+def why(place: Place, chosen: Conditions, query: str, memory_id: str, *, weight: tuple[str, ...], **shape: Any) -> None:
     """Say where and why MEMORY_ID left, or how it came in, when the context for QUERY is packed.
 
     \b
@@ -94,6 +107,7 @@ def why(place: Place, chosen: Conditions, query: str, memory_id: str, **shape: A
     """
     given = {name: value for name, value in shape.items() if value is not None}
     with place.open_namespace() as ns:
+        given |= weighted(ns, given.get("layout"), weight)
         answer = ns.why(query, memory_id, **given, **chosen.given())
     if place.as_json:
         show.json_line(answer)

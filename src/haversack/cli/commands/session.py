@@ -10,7 +10,7 @@ import msgspec
 
 from haversack.assemble import LAYOUTS, SHAPES, Format, Prompt, ToolBudget
 from haversack.cli import show
-from haversack.cli.options import Place, place
+from haversack.cli.options import Place, place, section_weights, weighted
 from haversack.compaction import CompactionResult
 from haversack.errors import InputError
 
@@ -31,12 +31,21 @@ __all__ = ["COMMANDS"]
 @click.option("--window", type=int, help="Tokens of the model's context.")
 @click.option("--output", type=int, help="Tokens kept free for the answer.")
 @click.option("--layout", metavar="NAME", help=f"One of {', '.join(LAYOUTS)}.")
+@section_weights
 @click.option("--format", metavar="NAME", help=f"One of {', '.join(Format)}.")
 @click.option("--shape", default="openai", show_default=True, metavar="NAME", help=f"One of {', '.join(SHAPES)}.")
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
 @place
 def prompt(
-    place: Place, session: str, query: str | None, *, tools: Path | None, tool_budget: bool, shape: str, **wanted: Any
+    place: Place,
+    session: str,
+    query: str | None,
+    *,
+    tools: Path | None,
+    tool_budget: bool,
+    weight: tuple[str, ...],
+    shape: str,
+    **wanted: Any,
 ) -> None:
     """Show the whole prompt of one model call for SESSION: system, history, memories, tools and QUERY in one window.
 
@@ -53,6 +62,7 @@ def prompt(
     if tool_budget:
         given["tool_budget"] = ToolBudget()
     with place.open_namespace() as ns:
+        given |= weighted(ns, given.get("layout"), weight)
         built = ns.session(session).prompt(query, **given)
     if place.as_json:
         show.json_line({**built.to_dict(), "request": built.request(shape)})
