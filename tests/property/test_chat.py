@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from haversack.chat.answer import take_turn
@@ -111,7 +111,9 @@ class Silence:
         return str(share)
 
 
-@given(rounds=ROUNDS, stop=st.integers(0, 12))
+@example(rounds=[Round((), 2, breaks=False)], stop=0)
+@example(rounds=[Round(("a", "b"), 2, breaks=False)], stop=1)
+@given(rounds=ROUNDS, stop=st.integers(0, 6))
 def test_nothing_that_was_said_is_lost_and_no_call_is_left_open(rounds: list[Round], stop: int) -> None:
     memory = MemorySettings(context_window=4000, output_buffer=500)
     with open_haversack(":memory:", embedder="none", config=Config(memory=memory)) as sack:
