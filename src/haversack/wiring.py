@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from haversack.clock import utc_now
 from haversack.config import Config, load_config, read_secret
+from haversack.engine.calibrating import Calibrations
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError, InputError, nearest
@@ -42,6 +43,7 @@ def open_haversack(
     settings = config if isinstance(config, Config) else load_config(config)
     port = _store(store, read_only=read_only)
     vectors = _embedder(embedder)
+    calibrations = Calibrations(port, counter_for)
     return Haversack(
         Core(
             store=port,
@@ -53,7 +55,8 @@ def open_haversack(
             service=partial(open_service, settings),
             clock=utc_now,
             entropy=secrets.token_bytes,
-            counter=counter_for,
+            counter=calibrations.counter,
+            calibrations=calibrations,
         )
     )
 

@@ -104,6 +104,8 @@ def _keep(talk: Talk, service: ChatService, prompt: Prompt, heard: _Heard) -> No
         return
     usage = heard.reply.usage if heard.reply else None
     counted = usage or Usage(input_tokens=prompt.tokens, output_tokens=counter_for(talk.model).count(heard.text))
+    if usage is not None:
+        talk.sack.learn(talk.model, counted=prompt.tokens, reported=usage.input_tokens)
     model = heard.reply.model if heard.reply else service.model
     kept = mark(model=_priced(talk, model, service), usage=counted, estimated=usage is None, ended=heard.ended)
     made: dict[str, Any] = {"tool_calls": [_call_record(call) for call in calls]} if calls else {}

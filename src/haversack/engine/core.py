@@ -9,6 +9,7 @@ from datetime import datetime
 from haversack.assemble import Anchor
 from haversack.embed.embedder import Embedder
 from haversack.engine.access import AccessLog
+from haversack.engine.calibrating import Calibrations
 from haversack.engine.prices import PriceBook
 from haversack.engine.runs import Runs
 from haversack.engine.settings import MemorySettings, Settings
@@ -43,6 +44,8 @@ class Core:
     """So many random bytes."""
     counter: Callable[[str], Counter]
     """The counter for a model's or an encoding's name."""
+    calibrations: Calibrations | None = None
+    """What `counter` learns from; None where it learns nothing."""
     memory: MemorySettings = field(default_factory=MemorySettings)
     service: Callable[[str], ChatService] = no_service
     """The chat service of a configured name; raises ConfigError for an unknown one."""

@@ -53,6 +53,14 @@ class Haversack:
         """Names of all namespaces that hold anything."""
         return self._core.store.namespaces()
 
+    def learn(self, model: str, *, counted: int, reported: int) -> None:
+        """Tell how many tokens a provider reported for a prompt that was counted here as so many.
+
+        Where the model's tokenizer is unknown, its estimates get tighter; never below what was ever reported.
+        """
+        if self._core.calibrations is not None:
+            self._core.calibrations.learn(model, counted=counted, reported=reported)
+
     def warm_up(self) -> None:
         """Load what the first call would load, so that it is as quick as the others."""
         self._core.counter(self._core.settings.model).count("warm")
