@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CASES ?= ../shared
+AXE := 4.14.1
 
 .PHONY: demo test test-model check bench fuzz bench-peers lock clean
 
@@ -14,6 +15,17 @@ test: .venv/.dev
 # With a real small model behind a real server; its packages (350 MB) stand apart from the others.
 test-model: .venv/.dev .venv-model/.ready
 	PYTHONPATH=.venv-model $(BIN)/python -m pytest -q tests/doors/test_local_model.py
+
+# The inspector in real headless Chromium, with the accessibility rules of axe-core. Installs both (as root, on Debian).
+test-browser: .venv/.dev .venv/axe/package/axe.min.js
+	{ command -v chromium && command -v chromedriver; } >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium chromium-driver)
+	$(BIN)/python -m pytest -q tests/doors/inspector/test_browser.py
+
+.venv/axe/package/axe.min.js: .venv/bin/python
+	mkdir -p .venv/axe
+	npm pack --silent --pack-destination .venv/axe axe-core@$(AXE)
+	tar -xzf .venv/axe/axe-core-$(AXE).tgz -C .venv/axe package/axe.min.js
+	touch $@
 
 check: .venv/.dev
 	$(BIN)/ruff format --check src tests bench examples

@@ -100,6 +100,12 @@ def hostile() -> str:
     return HOSTILE
 
 
+@pytest.fixture(scope="module")
+def filled() -> Callable[[Haversack], None]:
+    """Fills a store with the same things."""
+    return fill
+
+
 @pytest.fixture
 def browser(sack: Haversack) -> Browser:
     """Somebody who came in by the token."""

@@ -78,7 +78,7 @@ def test_every_answer_has_the_guarding_headers(browser: Any, sack: Haversack, ho
         assert "default-src 'none'" in policy, path
         assert "unsafe" not in policy, path
         assert headers["x-content-type-options"] == "nosniff", path
-        assert headers["referrer-policy"] == "no-referrer", path
+        assert headers["referrer-policy"] == "same-origin", path
         assert headers["cache-control"] == "no-store", path
 
 
