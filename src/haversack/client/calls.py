@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from haversack.client.shapes import CensusShape, CompactionShape, ContextShape, Deeds, ForgottenShape, Groups, Health, History, Hits, IssuedShape, JobShape, Jobs, KeyShape, Keys, Memories, MemoryPage, MemoryShape, Namespaces, PromptShape, Reports, Sessions, Snapshots, TrimmedList, Turns, VoteShape, WhoAmI, WhyShape
+from haversack.client.shapes import CensusShape, CompactionShape, ContextShape, Deeds, ForgottenShape, Groups, Health, History, Hits, IssuedShape, JobShape, Jobs, KeyShape, Keys, Memories, MemoryPage, MemoryShape, Namespaces, PromptShape, Pruned, Reports, Sessions, Snapshots, TrimmedList, Turns, VoteShape, WhoAmI, WhyShape
 from haversack.client.transport import AsyncTransport, Call, Transport
 
 __all__ = ["AsyncClient", "Client"]
@@ -225,6 +225,10 @@ class Client(Transport):
         """Who did what to which memory when, in the caller's namespaces."""
         return self._send(Call(method="GET", path="/v1/audit-log", query={"cursor": cursor, "limit": limit, "namespace": namespace, "did": did, "since": since, "until": until}), Deeds)
 
+    def prune_audit(self, *, before: str | None = None) -> Pruned:
+        """Remove entries older than this, thirty days ago or more; that it was done is an entry too."""
+        return self._send(Call(method="DELETE", path="/v1/audit-log", query={"before": before}), Pruned)
+
     def export_audit(self, *, since: str | None = None, until: str | None = None) -> Iterator[str]:
         """The audit as lines of JSON, to keep elsewhere."""
         return self._lines(Call(method="GET", path="/v1/audit-log/lines", query={"since": since, "until": until}))
@@ -440,6 +444,10 @@ class AsyncClient(AsyncTransport):
     async def list_audit(self, *, cursor: str | None = None, limit: int | None = None, namespace: str | None = None, did: str | None = None, since: str | None = None, until: str | None = None) -> Deeds:
         """Who did what to which memory when, in the caller's namespaces."""
         return await self._send(Call(method="GET", path="/v1/audit-log", query={"cursor": cursor, "limit": limit, "namespace": namespace, "did": did, "since": since, "until": until}), Deeds)
+
+    async def prune_audit(self, *, before: str | None = None) -> Pruned:
+        """Remove entries older than this, thirty days ago or more; that it was done is an entry too."""
+        return await self._send(Call(method="DELETE", path="/v1/audit-log", query={"before": before}), Pruned)
 
     def export_audit(self, *, since: str | None = None, until: str | None = None) -> AsyncIterator[str]:
         """The audit as lines of JSON, to keep elsewhere."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["CensusShape", "CompactionShape", "ContextShape", "DeedShape", "Deeds", "EarlierShape", "ForgottenShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "NamespaceShape", "Namespaces", "PromptShape", "Reports", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "VerdictShape", "VoteShape", "WhoAmI", "WhyShape"]
+__all__ = ["CensusShape", "CompactionShape", "ContextShape", "DeedShape", "Deeds", "EarlierShape", "ForgottenShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "NamespaceShape", "Namespaces", "PromptShape", "Pruned", "Reports", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "VerdictShape", "VoteShape", "WhoAmI", "WhyShape"]
 
 
 class CensusShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -273,6 +273,12 @@ class PromptShape(msgspec.Struct, kw_only=True, frozen=True):
     context: ContextShape | None
     turns: list[TurnVerdictShape]
     events: list[str]
+
+
+class Pruned(msgspec.Struct, kw_only=True, frozen=True):
+    """How many entries went."""
+
+    removed: int
 
 
 class Reports(msgspec.Struct, kw_only=True, frozen=True):

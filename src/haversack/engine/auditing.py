@@ -10,7 +10,7 @@ from threading import Lock
 import msgspec
 
 from haversack.engine.core import Core
-from haversack.errors import StoreError
+from haversack.errors import InputError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.store.port import SYSTEM, Batch, Written
 
@@ -18,6 +18,7 @@ __all__ = ["Audit", "Deed"]
 
 _COLLECTION = "audit"
 _PAGE = 500
+_KEPT_AT_LEAST = timedelta(days=30)
 _MOST_NAMED = 100
 
 
@@ -101,3 +102,18 @@ class Audit:
                 if namespace in (None, deed.namespace) and did in (None, deed.did):
                     yield deed
             place = page[-1].key
+
+    def prune(self, before: datetime) -> int:
+        """Remove entries from before this moment, which must be thirty days ago or more; returns how many."""
+        if self._core.clock() - before < _KEPT_AT_LEAST:
+            raise InputError(f"before={before.isoformat()} is too recent: entries of the last 30 days stay")
+        end, gone = make_id(before, bytes(ENTROPY_BYTES)), 0
+        while page := self._core.store.records(SYSTEM, _COLLECTION, limit=_PAGE):
+            old = tuple(
+                Written(collection=_COLLECTION, key=record.key, value=None) for record in page if record.key < end
+            )
+            if not old:
+                break
+            self._core.store.apply(SYSTEM, Batch(records=old))
+            gone += len(old)
+        return gone

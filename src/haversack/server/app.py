@@ -104,7 +104,11 @@ def _add_layers(app: FastAPI, sack: Haversack, settings: ServerSettings) -> None
 
         token = token_reader(settings.tokens)
     app.add_middleware(BodyLimits, limits=settings.limits)
-    app.add_middleware(Gate, guard=Guard(sack=sack, is_open=settings.open, token=token), pace=Pace(settings.limits))
+    app.add_middleware(
+        Gate,
+        guard=Guard(sack=sack, is_open=settings.open, notes_reads=settings.audit_reads, token=token),
+        pace=Pace(settings.limits),
+    )
     app.add_middleware(Watch, counts=app.state.metrics)
 
 

@@ -17,6 +17,9 @@ from haversack.server.problem import Refused
 __all__ = ["AdminCaller", "AdminNs", "Caller", "In", "Needs", "ReadCaller", "ReadNs", "WriteCaller", "WriteNs"]
 
 
+_READS = frozenset({"list", "read", "recall", "context", "why", "prompt", "list sessions", "read turns", "wake up"})
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A checked caller of this request."""
@@ -25,6 +28,7 @@ class Caller:
     key: Key
     request: str
     """The request's id."""
+    notes_reads: bool = True
 
     def need(self, scope: Scope) -> None:
         """Refuse unless the key's scope is enough."""
@@ -52,6 +56,8 @@ class Caller:
 
     def note(self, did: str, namespace: str | None = None, *, ids: Iterable[str] = (), **more: object) -> None:
         """Put it into the audit; what destroys or hands out rights is written at once, the rest soon."""
+        if did in _READS and not self.notes_reads:
+            return
         deed = Deed(
             who=self.key.id,
             did=did,

@@ -40,6 +40,7 @@ class Guard:
     sack: Haversack
     is_open: bool
     """Whether a caller without a key is let in, from this machine only."""
+    notes_reads: bool = True
     token: Callable[[str], Key | None] | None = None
     """Reads an identity provider's bearer token."""
 
@@ -64,7 +65,9 @@ class Gate:
                 return
             key = await self._caller(Headers(scope=scope))
             limit, left = self._pace.take(key.id, asyncio.get_running_loop().time())
-            scope["state"]["caller"] = Caller(self._guard.sack, key, scope["state"]["request_id"])
+            scope["state"]["caller"] = Caller(
+                self._guard.sack, key, scope["state"]["request_id"], notes_reads=self._guard.notes_reads
+            )
             turn = self._pace.stream if scope["path"].endswith("/events") else self._pace.place
             async with turn(key.id):
                 await self._app(scope, receive, _telling(send, limit, left))

@@ -80,6 +80,8 @@ class ServerSettings:
     """Server settings; each is also a key of the configuration file's `server` section."""
 
     limits: Limits = field(default_factory=Limits)
+    audit_reads: bool = True
+    """Whether reading is noted in the audit as well as changing."""
     open: bool = False
     """Whether callers without a key may do everything: only for a server that listens on loopback."""
     tokens: TokenSettings | None = None

@@ -71,8 +71,10 @@ def sack(tmp_path: Path) -> Iterator[Haversack]:
 def make(sack: Haversack) -> Callable[..., Http]:
     """Makes a client of a new server over the same store, with a new key of these rights."""
 
-    def made(scope: str = "admin", namespaces: list[str] | None = None, **limits: Any) -> Http:
-        app = create_app(sack, ServerSettings(limits=Limits(**limits)))
+    def made(
+        scope: str = "admin", namespaces: list[str] | None = None, *, audit_reads: bool = True, **limits: Any
+    ) -> Http:
+        app = create_app(sack, ServerSettings(limits=Limits(**limits), audit_reads=audit_reads))
         return Http(app, sack.keys.create(scope, scope=scope, namespaces=namespaces).secret)
 
     return made

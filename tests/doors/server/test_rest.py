@@ -167,6 +167,16 @@ def test_the_audit_knows_who_and_what_and_no_words(http: Call, make: Callable[..
     page = http("GET", "/v1/audit-log?limit=1").json()
     assert http("GET", f"/v1/audit-log?cursor={page['next']}&did=recall").json()["deeds"] == [deeds[1]]
     assert make("admin", ["bob"])("GET", "/v1/audit-log").json()["deeds"] == []
+    assert make("admin", ["bob"])("DELETE", "/v1/audit-log?before=2026-01-01").status_code == 403
+    assert http("DELETE", "/v1/audit-log?before=2026-01-01").json() == {"removed": 0}
+    assert http("GET", "/v1/audit-log?did=prune%20audit").json()["deeds"][0]["namespace"] is None
+
+
+def test_reading_may_be_left_out_of_the_audit(make: Callable[..., Call]):
+    caller = make(audit_reads=False)
+    caller("POST", f"{NS}/memories", json={"content": "x"})
+    caller("POST", f"{NS}/recall", json={"query": "x"})
+    assert [deed["did"] for deed in caller("GET", "/v1/audit-log").json()["deeds"]] == ["remember"]
 
 
 def test_metrics_and_health(http: Call):

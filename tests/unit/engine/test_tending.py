@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from threading import Event
 
 import pytest
@@ -222,3 +225,20 @@ def test_what_is_held_back_has_a_verdict(ns: Namespace):
     assert (verdict.verdict, verdict.reason) == (Outcome.FILTERED, "looks_like_instructions")
     with pytest.raises(InputError, match="did you mean 'secrets'"):
         ns.context("tea", hold_back=["secret"])
+
+
+def test_the_audit_is_pruned_from_its_old_end_only(sack: Haversack):
+    sack.audit.note(Deed(who="key1", did="recall"), now=True)
+    with pytest.raises(InputError, match="too recent"):
+        sack.audit.prune(datetime(2026, 2, 20, tzinfo=UTC))
+    assert sack.audit.prune(datetime(2026, 1, 20, tzinfo=UTC)) == 0
+    assert len(list(sack.audit.read())) == 1
+
+
+def test_old_entries_go(engine: Callable[..., Haversack], store: MemoryStore):
+    sack = engine(store)
+    sack.audit.note(Deed(who="key1", did="recall"), now=True)
+    later = Haversack(replace(sack._core, clock=lambda: datetime(2026, 6, 1, tzinfo=UTC)))
+    later.audit.note(Deed(who="key2", did="recall"), now=True)
+    assert later.audit.prune(datetime(2026, 4, 1, tzinfo=UTC)) == 1
+    assert [deed.who for deed in later.audit.read()] == ["key2"]

@@ -66,6 +66,12 @@ class Deeds(TypedDict):
     next: str | None
 
 
+class Pruned(TypedDict):
+    """How many entries went."""
+
+    removed: int
+
+
 @router.post("/keys", response_model=IssuedShape, status_code=201, responses=problems(409))
 def create_key(caller: AdminCaller, body: KeyBody) -> Response:
     """Make a key. The secret is in this answer and nowhere else."""
@@ -143,6 +149,15 @@ def export_audit(
     """The audit as lines of JSON, to keep elsewhere."""
     found = _deeds(caller, "", namespace=None, did=None, since=since, until=until)
     return StreamingResponse((json.dumps(deed) + "\n" for deed in found), media_type="application/x-ndjson")
+
+
+@router.delete("/audit-log", response_model=Pruned, responses=PROBLEMS)
+def prune_audit(caller: AdminCaller, before: Annotated[str, Query(min_length=1, max_length=100)]) -> Response:
+    """Remove entries older than this, thirty days ago or more; that it was done is an entry too."""
+    caller.reach_all()
+    gone = caller.sack.audit.prune(read_time(before, "before"))
+    caller.note("prune audit", count=gone, now=True)
+    return answer(Pruned(removed=gone))
 
 
 def issue_key(caller: Caller, body: KeyBody) -> Issued:
