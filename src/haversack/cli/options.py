@@ -80,6 +80,7 @@ class Conditions:
     since: str | None
     until: str | None
     where: tuple[str, ...]
+    as_of: str | None
 
     def given(self) -> dict[str, Any]:
         """As keywords for the engine; only what was said."""
@@ -90,6 +91,7 @@ class Conditions:
             "since": self.since,
             "until": self.until,
             "where": dict(map(_pair, self.where)),
+            "as_of": self.as_of,
         }
         return {name: value for name, value in said.items() if value}
 
@@ -102,6 +104,7 @@ def conditions(command: _Command) -> _Command:
     @click.option("--session", help="Only from this session.")
     @click.option("--since", metavar="TIME", help="Said or happened at or after (ISO 8601).")
     @click.option("--until", metavar="TIME", help="Said or happened before.")
+    @click.option("--as-of", metavar="TIME", help="What was true at that moment, with what has ended since.")
     @click.option(
         "--where", multiple=True, metavar="FIELD=VALUE", help="Metadata that must equal; the value may be JSON."
     )
@@ -113,12 +116,13 @@ def conditions(command: _Command) -> _Command:
         since: str | None,
         until: str | None,
         where: tuple[str, ...],
+        as_of: str | None,
         **rest: Any,
     ) -> Any:
         for kind in kinds:
             if kind not in set(Kind):
                 raise InputError(f"unknown kind {kind!r}: {nearest(kind, list(Kind))}")
-        chosen = Conditions(kinds=kinds, tags=tags, session=session, since=since, until=until, where=where)
+        chosen = Conditions(kinds=kinds, tags=tags, session=session, since=since, until=until, where=where, as_of=as_of)
         return command(chosen=chosen, **rest)
 
     return with_conditions  # pyright: ignore[reportReturnType]

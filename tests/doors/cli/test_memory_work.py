@@ -62,3 +62,15 @@ def test_cost_tells_calls_by_what_they_were_for(run: Run, talk: None) -> None:
         "all",
     ]
     assert [call["purpose"] for call in run("cost", "--json", "--all").data] == ["extraction", "compaction"]
+
+
+def test_a_newer_statement_ends_the_older_one_and_the_past_can_be_asked(run: Run) -> None:
+    run("remember", "Alice lives in Rome", "--subject", "alice/city", "--at", "2026-01-01")
+    run("remember", "Alice lives in Oslo", "--subject", "alice/city", "--at", "2026-02-01")
+    assert [hit["memory"]["content"] for hit in run("recall", "Where is Alice?", "--json").data] == [
+        "Alice lives in Oslo"
+    ]
+    then = run("recall", "Where is Alice?", "--as-of", "2026-01-15", "--json").data
+    assert [hit["memory"]["content"] for hit in then] == ["Alice lives in Rome"]
+    late = run("remember", "Alice lives in Bern", "--subject", "alice/city", "--at", "2025-12-01")
+    assert "is kept but not recalled" in late.err

@@ -24,6 +24,7 @@ __all__ = ["COMMANDS"]
 @click.option("--pin", "pinned", is_flag=True, help="Always carried, before anything else.")
 @click.option("--at", "event_time", metavar="TIME", help="When it was said or happened (ISO 8601); now by default.")
 @click.option("--expires", "expires_at", metavar="TIME", help="When it stops being true.")
+@click.option("--subject", metavar="NAME", help="What it is about, like alice/city: a newer one ends the older one.")
 @click.option("--supersedes", metavar="ID", help="The memory that this one replaces.")
 @place
 def remember(place: Place, content: str, **details: Any) -> None:
@@ -51,6 +52,8 @@ def _lines() -> Iterator[str]:
 def _tell(kept: list[Memory]) -> None:
     for memory in kept:
         show.text(f"{memory.id}  {memory.kind}  {show.one_line(memory.content)}")
+        if memory.superseded_by is not None:
+            show.note(f"{memory.id} is kept but not recalled: {memory.superseded_by} says the same, or ended it")
 
 
 COMMANDS = [remember]
