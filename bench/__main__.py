@@ -25,6 +25,7 @@ ALONE = {
     "maintenance": "bench.maintenance.run:run",
     "prefix": "bench.history.prefix:run",
     "compaction": "bench.compaction.evidence:run",
+    "planted": "bench.compaction.planted:run",
     "watching": "bench.compaction.watching:run",
     "recall": "bench.peers.recall:ours_alone",
     "server": "bench.server.load:run",
