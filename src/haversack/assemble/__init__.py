@@ -12,7 +12,7 @@ from haversack.assemble.history import Past, TurnReason, TurnVerdict
 from haversack.assemble.layout import LAYOUTS, Layout, Prefer, Section, Sharing, layout_named
 from haversack.assemble.pricing import ModelPricer, Pricer
 from haversack.assemble.priming import Primed, PrimingConfig, prime
-from haversack.assemble.prompt import SHAPES, Prompt
+from haversack.assemble.prompt import SHAPES, Prompt, SessionVerdict
 from haversack.assemble.relevance import QueryRelevance
 from haversack.assemble.toolbox import ToolBudget, ToolReport, ToolVerdict, choose_tools
 from haversack.assemble.trim import Trimmed, trim
@@ -48,6 +48,7 @@ __all__ = [
     "Rendition",
     "Section",
     "SectionReport",
+    "SessionVerdict",
     "Sharing",
     "StageReport",
     "SupportingContextConfig",

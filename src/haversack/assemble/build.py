@@ -111,6 +111,8 @@ class _Job:
         self.tools: tuple[object, ...] = ()
         self.report: ToolReport | None = None
         self.notes: frozenset[str] = frozenset()
+        self.missed: Context | None = None
+        """The verdicts on memories of which none had room."""
 
     def price(self, messages: Sequence[Message]) -> list[int]:
         return [cost.total for cost in self.pricer.messages(messages)] if messages else []
@@ -166,6 +168,7 @@ class _Job:
             message = memory_message(context.text, self.format)
             tokens = self.price([message])[0]
             if not context.items:
+                self.missed = context
                 return None
             if tokens <= budget:
                 return _Memories(message, tokens, context)
@@ -173,6 +176,8 @@ class _Job:
         if any(candidate.memory.pinned and candidate.filtered is None for candidate in candidates):
             msg = f"pinned memories need more than the {budget} tokens that are left for memories"
             raise BudgetError(msg, self.ledger((*self.system, *self.tail), None))
+        if candidates:
+            self.missed = assemble(candidates, budget=0, counter=self.pricer.counter, layout=self.layout)
         return None
 
     def fresh(self, history: Sequence[Past], prior: Sequence[Past], candidates: Sequence[Candidate]) -> Prompt:
@@ -276,7 +281,7 @@ class _Job:
             parts=tuple(messages),
             tools=self.tools,
             ledger=self.ledger(messages, found, prior_until=prior_until),
-            context=found.context if found else None,
+            context=found.context if found else self.missed,
             turns=rows,
             tool_report=self.report,
         )

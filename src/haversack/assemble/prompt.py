@@ -16,10 +16,22 @@ from haversack.model.message import Message, Role
 from haversack.wire import anthropic, openai, responses
 from haversack.wire.toolshape import shape_tool
 
-__all__ = ["SHAPES", "Prompt"]
+__all__ = ["SHAPES", "Prompt", "SessionVerdict"]
 
 SHAPES = ("openai", "anthropic", "responses")
 """The providers' interfaces that `messages` and `request` can write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionVerdict:
+    """What became of an earlier session."""
+
+    id: str
+    messages: int
+    """Of its last complete turns."""
+    kept: int
+    reason: str
+    """`fits`, `no_room`, `no_complete_turn`, or `stable_prefix`: the layout shows no other sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +44,7 @@ class Prompt:
     """The schemas that are sent, as they were given."""
     ledger: Ledger
     context: Context | None
-    """The packed memories; None when none are in the prompt."""
+    """The packed memories, empty when none had room; None when there was nothing to pack."""
     turns: tuple[TurnVerdict, ...]
     """What became of each message of the past, other sessions' first."""
     tool_report: ToolReport | None
@@ -41,6 +53,8 @@ class Prompt:
     """With the `cached` layout: pass it to the next call, so that the prompt repeats this one."""
     events: tuple[str, ...] = ()
     """What changed the prefix since the last call (`cached` layout), such as `history_cut` or `memory_renewed`."""
+    sessions: tuple[SessionVerdict, ...] = ()
+    """What became of the earlier sessions that were considered, newest first."""
 
     @property
     def verdicts(self) -> Sequence[Verdict]:
@@ -92,6 +106,10 @@ class Prompt:
                 for row in self.turns
             ],
             "events": list(self.events),
+            "sessions": [
+                {"id": row.id, "messages": row.messages, "kept": row.kept, "reason": row.reason}
+                for row in self.sessions
+            ],
         }  # fmt: skip
 
     def __str__(self) -> str:

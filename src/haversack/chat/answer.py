@@ -172,7 +172,7 @@ def _show_unsent(talk: Talk, prompt: Prompt) -> None:
     history = prompt.ledger.tokens("history")
     if history:
         screen.text(f"[history] {history:,} tokens (/prompt shows all)")
-    if prompt.context is not None:
+    if prompt.context is not None and prompt.context.items:
         screen.text(f"[memories] {printable(prompt.context.text.rstrip())}")
     screen.text(f"[user] {printable(prompt.parts[-1].text)}")
 

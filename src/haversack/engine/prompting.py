@@ -15,6 +15,7 @@ from haversack.assemble import (
     Primed,
     PrimingConfig,
     Prompt,
+    SessionVerdict,
     ToolBudget,
     build_prompt,
     prime,
@@ -82,7 +83,8 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     """The prompt as it would be now; nothing is awaited, started or kept."""
     history = _history(core, namespace, session, wanted)
     live, since, past, asked = _live(wanted.query, history)
-    return build_prompt(
+    prior = _prior(core, namespace, session, core.memory.priming)
+    built = build_prompt(
         query=live,
         since=since,
         pricer=wanted.pricer,
@@ -92,7 +94,7 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         tools=wanted.tools,
         tool_budget=wanted.tool_budget,
         history=past,
-        prior=_prior(core, namespace, session, core.memory.priming),
+        prior=[one for talk in reversed(prior.values()) for one in talk],
         candidates=_candidates(core, namespace, live, past, asked, wanted),
         layout=wanted.layout,
         format=wanted.format,
@@ -100,6 +102,7 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         now=wanted.now,
         previous=core.anchors.get((namespace, session)),
     )
+    return replace(built, sessions=tuple(_fate(name, talk, built, wanted) for name, talk in prior.items()))
 
 
 def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
@@ -203,12 +206,24 @@ def _stands(memory: Memory, standing: frozenset[str]) -> bool:
     return memory.id in standing
 
 
-def _prior(core: Core, namespace: str, session: str, config: PrimingConfig) -> list[Past]:
+def _prior(core: Core, namespace: str, session: str, config: PrimingConfig) -> dict[str, list[Past]]:
+    """The last complete turns of the newest other sessions, newest first."""
     if not config.enabled or not config.previous_sessions:
-        return []
+        return {}
     others = _others(core, namespace, session, config.previous_sessions)
-    recent = [complete_turns(_past(core, namespace, other), config.previous_session_turns) for other in others]
-    return [one for talk in reversed(recent) for one in talk]
+    return {other: complete_turns(_past(core, namespace, other), config.previous_session_turns) for other in others}
+
+
+def _fate(name: str, talk: Sequence[Past], built: Prompt, wanted: Window) -> SessionVerdict:
+    sent = {row.id for row in built.turns if row.verdict is not Outcome.DROPPED}
+    kept = sum(one.id in sent for one in talk)
+    if kept:
+        reason = "fits"
+    elif not talk:
+        reason = "no_complete_turn"
+    else:
+        reason = "stable_prefix" if wanted.layout.stable else "no_room"
+    return SessionVerdict(id=name, messages=len(talk), kept=kept, reason=reason)
 
 
 def _others(core: Core, namespace: str, session: str, most: int) -> list[str]:

@@ -4,14 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from haversack.assemble import Outcome, Rendition
+from haversack.engine.aging import policy_of
 from haversack.engine.core import Core
 from haversack.engine.packing import Packing, pack
 from haversack.engine.reading import Request
 from haversack.errors import NotFoundError
+from haversack.lifecycle.decay import last_used, strength
+from haversack.model.memory import Stage
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "Life", "explain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """How alive a memory is, by its namespace's policy."""
+
+    stage: Stage
+    importance: float
+    """The base score, which ageing never changes."""
+    used_at: datetime
+    """Its last use, or its creation."""
+    strength: float
+    """Now: importance and uses, faded since the last use."""
+    threshold: float
+    """Strength below which it is due to decay."""
+
+    def __str__(self) -> str:
+        used = f"importance {self.importance:.2f}, last used {self.used_at:%Y-%m-%d %H:%M}"
+        return f"{self.stage}: {used}, strength {self.strength:.3f} (decays below {self.threshold:g})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +59,7 @@ class Explanation:
     rendition: Rendition | None = None
     last_score: float | None = None
     """The lowest score among the kept: what it would have had to beat."""
+    life: Life
 
     def __str__(self) -> str:
         place = f"rank {self.rank} of {self.ranked}" if self.rank else f"not among the {self.ranked} ranked"
@@ -50,6 +74,7 @@ class Explanation:
             lines.append(f"  the last one kept scored {self.last_score:.3f}")
         if self.tokens is not None:
             lines.append(f"  {self.tokens} tokens" + (f" in section {self.section}" if self.section else ""))
+        lines.append(f"  {self.life}")
         return "\n".join(lines)
 
 
@@ -67,6 +92,7 @@ def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> E
         raise NotFoundError(f"no memory {memory_id!r} in {', '.join(map(repr, request.namespaces))}")
     context = pack(core, request, packing)
     verdict = context.verdicts.of(memory_id)
+    life = _life(core, request, memory_id)
     if verdict is None:
         return Explanation(
             memory_id=memory_id,
@@ -77,6 +103,7 @@ def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> E
             ranked=standing.candidates,
             score=standing.score,
             parts=standing.parts,
+            life=life,
         )
     kept = [row.score for row in context.verdicts if row.verdict in {Outcome.KEPT, Outcome.SHORTENED}]
     return Explanation(
@@ -92,6 +119,21 @@ def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> E
         section=verdict.section,
         rendition=verdict.rendition,
         last_score=min(kept, default=None),
+        life=life,
+    )
+
+
+def _life(core: Core, request: Request, memory_id: str) -> Life:
+    namespace, memory = next(
+        (name, memory) for name in request.namespaces for memory in core.store.memories(name, [memory_id])
+    )
+    config = policy_of(core, namespace).decay
+    return Life(
+        stage=memory.stage,
+        importance=memory.importance,
+        used_at=last_used(memory),
+        strength=strength(memory, request.now, config),
+        threshold=config.decay_threshold,
     )
 
 

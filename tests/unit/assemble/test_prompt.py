@@ -148,7 +148,7 @@ def test_supporting_context_is_bounded_by_its_ratio(make_candidate: Make, pricer
     )
     assert 400 < pricer.messages(quarter.parts[-2:-1])[0].total <= 500
     none = build_prompt(query="p", pricer=pricer, window=2000, candidates=many, context_budget=0)
-    assert none.context is None
+    assert {row.reason for row in none.verdicts} == {"no_room"}
     assert len(none.parts) == 1
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -152,6 +153,13 @@ def test_why_follows_a_memory_to_where_it_left(ns: Namespace) -> None:
     assert "rank 1 of" in str(said[tea.id])
     with pytest.raises(NotFoundError):
         ns.why("tea", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+
+def test_why_also_says_how_alive_a_memory_is(ns: Namespace) -> None:
+    tea = ns.remember("tea at four", importance=0.4)
+    life = ns.why("tea", tea.id, now=tea.created_at + timedelta(hours=100)).life
+    assert (life.stage, life.importance, life.used_at, life.threshold) == ("active", 0.4, tea.created_at, 0.2)
+    assert life.strength == pytest.approx(0.4 * 2.718281828 ** (-0.01 * 100))
 
 
 def test_the_same_question_gives_the_same_bytes(engine: Callable[..., Haversack]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from haversack.assemble import LAYOUTS, SHAPES, Outcome
+from haversack.assemble import LAYOUTS, SHAPES, Outcome, PrimingConfig
 from haversack.compaction import CompactionConfig
 from haversack.compaction.result import Outcome as Run
 from haversack.engine.haversack import Haversack
@@ -232,6 +232,24 @@ def test_every_layout_and_shape_gives_a_prompt_within_its_window(ns: Namespace, 
     assert prompt.tokens <= 1400
     for shape in SHAPES:
         assert prompt.messages(shape)
+
+
+def test_what_became_of_earlier_sessions_is_said(engine: Callable[..., Haversack]) -> None:
+    sack = with_memory(MemorySettings(priming=PrimingConfig(previous_sessions=3, previous_session_turns=2)), engine)
+    ns = sack.namespace("a")
+    for name in ("first", "second", "third"):
+        talk(ns.session(name), 4)
+    ns.session("asked").add("user", "Is anybody there?")
+    session = ns.session("now")
+
+    def said(window: int, **wanted: Any) -> list[tuple[str, int, int, str]]:
+        prompt = session.prompt("Which hotel?", window=window, output=10, kinds=["fact"], **wanted)
+        return [(row.id, row.messages, row.kept, row.reason) for row in prompt.sessions]
+
+    assert said(2000) == [("asked", 0, 0, "no_complete_turn"), ("third", 4, 4, "fits"), ("second", 4, 4, "fits")]
+    assert said(35) == [("asked", 0, 0, "no_complete_turn"), ("third", 4, 0, "no_room"), ("second", 4, 0, "no_room")]
+    assert said(2000, layout="cached")[1] == ("third", 4, 0, "stable_prefix")
+    assert ns.session("now").prompt("Hm?", window=2000).to_dict()["sessions"]
 
 
 def test_priming_starts_a_session_with_what_is_known(engine: Callable[..., Haversack]) -> None:

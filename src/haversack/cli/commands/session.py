@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 
 from haversack.assemble import LAYOUTS, SHAPES, Format, Prompt, ToolBudget
 from haversack.cli import show
+from haversack.cli.commands.ask import show_verdicts
 from haversack.cli.options import Place, place, section_weights, weighted
 from haversack.compaction import CompactionResult
 from haversack.errors import InputError
@@ -35,6 +37,7 @@ __all__ = ["COMMANDS"]
 @click.option("--format", metavar="NAME", help=f"One of {', '.join(Format)}.")
 @click.option("--shape", default="openai", show_default=True, metavar="NAME", help=f"One of {', '.join(SHAPES)}.")
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
+@click.option("--explain", "-x", is_flag=True, help="Also a verdict for every turn, earlier session and memory.")
 @place
 def prompt(
     place: Place,
@@ -45,6 +48,7 @@ def prompt(
     tool_budget: bool,
     weight: tuple[str, ...],
     shape: str,
+    explain: bool,
     **wanted: Any,
 ) -> None:
     """Show the whole prompt of one model call for SESSION: system, history, memories, tools and QUERY in one window.
@@ -54,6 +58,7 @@ def prompt(
     \b
     Examples:
       haversack prompt 2026-03-02 "What did we decide?" --model gpt-4o --window 8000
+      haversack prompt 2026-03-02 "What did we decide?" --window 4000 --explain
       haversack prompt 2026-03-02 "And the tides?" --layout cached --json
     """
     given = {name: value for name, value in wanted.items() if value is not None}
@@ -64,10 +69,14 @@ def prompt(
     with place.open_namespace() as ns:
         given |= weighted(ns, given.get("layout"), weight)
         built = ns.session(session).prompt(query, **given)
+        others = sum(info.id != session for info in ns.sessions()) if explain else 0
     if place.as_json:
         show.json_line({**built.to_dict(), "request": built.request(shape)})
-    else:
-        _show(built, shape)
+        return
+    _show(built, shape)
+    if explain:
+        _explain(built, others)
+    show.note("this prompt holds private content")
 
 
 @click.command()
@@ -127,7 +136,8 @@ def _show(built: Prompt, shape: str) -> None:
         content = message.get("content")
         show.text(content if isinstance(content, str) else msgspec.json.encode(message).decode())
     ledger = built.ledger
-    show.heading(f"{ledger.total} of {ledger.budget} tokens sent, {ledger.reserved} kept for the answer")
+    count = "exact count" if ledger.exact else "upper bound"
+    show.heading(f"{ledger.total} of {ledger.budget} tokens sent ({count}), {ledger.reserved} kept for the answer")
     whole = max(1, ledger.budget)
     lines = [(line.name, line.tokens, line.items or "", show.bar(line.tokens / whole)) for line in ledger.lines]
     lines += [
@@ -137,7 +147,25 @@ def _show(built: Prompt, shape: str) -> None:
     show.table(("line", "tokens", "items", "of the window"), lines)
     if built.tool_report is not None:
         show.text(f"\n{built.tool_report}")
-    show.note("this prompt holds private content")
+
+
+def _explain(built: Prompt, others: int) -> None:
+    """What became of turns, earlier sessions and memories."""
+    fates = Counter((str(row.verdict), str(row.reason)) for row in built.turns)
+    tokens = Counter[tuple[str, str]]()
+    for row in built.turns:
+        tokens[str(row.verdict), str(row.reason)] += row.tokens
+    show.heading("turns of the conversation and of earlier sessions")
+    show.table(
+        ("verdict", "reason", "turns", "tokens"),
+        [(*fate, count, tokens[fate]) for fate, count in fates.most_common()],
+        empty="there is no history",
+    )
+    show.heading(f"earlier sessions: {len(built.sessions)} of {others} considered (memory.priming.previous_sessions)")
+    rows = [(row.id, row.messages, row.kept, row.reason) for row in built.sessions]
+    show.table(("session", "messages", "kept", "reason"), rows, empty="no earlier session was considered")
+    if built.context is not None:
+        show_verdicts(built.context)
 
 
 def _outcome(result: CompactionResult) -> str:
