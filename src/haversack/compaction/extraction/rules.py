@@ -42,6 +42,7 @@ _PREFERENCE = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[,(]| [–-] | (?:but|because|and|so|too|now|very much|a lot)\b", re.IGNORECASE)
+_CLAUSES = re.compile(r",? (?:and|but) (?=(?:i|my|i'm|i am|i've)\b)|; ", re.IGNORECASE)
 _DECISION = re.compile(
     r"\b(?:(?:we|i)(?:'ve| have)? (?:decided|agreed|settled)|(?:we|i)(?:'ll| will) (?:use|go with)"
     r"|let's (?:go with|use)|(?:we're|i'm|we are|i am) going with|(?:the|my|our) decision is)\b",
@@ -78,9 +79,15 @@ def _from_turn(turn: Turn) -> Iterator[Action]:
     who = message.name or message.role.value
     for line in sentences(message.text):
         if not is_request(line) and not _HYPOTHETICAL.search(line):
-            found = _of_themselves(line, who) or _settled(line, who)
-            if found is not None:
-                yield found
+            found = (_of_themselves(part, who) or _settled(part, who) for part in _statements(line))
+            yield from (action for action in found if action is not None)
+
+
+def _statements(line: str) -> list[str]:
+    """The line, or its clauses where several of them say something of the speaker: each has its own subject."""
+    clauses = _CLAUSES.split(line)
+    told = sum(any(form.search(clause) for _, form in _PROFILE) for clause in clauses)
+    return clauses if told > 1 else [line]
 
 
 def _of_themselves(line: str, who: str) -> Action | None:

@@ -78,3 +78,13 @@ def test_the_thing_preferred_ends_with_its_clause(turns_of: TurnsOf) -> None:
     assert found(turns_of, "Well, I love road trips with Bob, they are fun") == [
         (Kind.PROFILE, "user/preference/road trips with bob")
     ]
+
+
+def test_a_line_that_says_several_things_of_the_speaker_is_several_statements(turns_of: TurnsOf) -> None:
+    text = "My name is Alice and I live in Rome, but I work at Acme."
+    assert found(turns_of, text) == [
+        (Kind.PROFILE, "user/name"),
+        (Kind.PROFILE, "user/city"),
+        (Kind.PROFILE, "user/work"),
+    ]
+    assert found(turns_of, "My name is Alice and I like tea.") == [(Kind.PROFILE, "user/name")]
