@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import click
 
 from haversack.cli import show
 from haversack.cli.options import Place, place
-from haversack.config import load_config
+from haversack.config import Config, load_config
+from haversack.engine.haversack import Haversack
 from haversack.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 __all__ = ["COMMANDS"]
 
@@ -30,8 +37,6 @@ def serve(place: Place, host: str, port: int, embedder: str) -> None:
       haversack keys create ops --scope admin && haversack serve --host 0.0.0.0
     """
     try:
-        from haversack.inspector.render import WINDOW, Defaults
-        from haversack.inspector.run import with_pages
         from haversack.server.run import serve as listen
     except ImportError as error:
         raise MissingExtraError(
@@ -42,9 +47,20 @@ def serve(place: Place, host: str, port: int, embedder: str) -> None:
     config = load_config(place.config)
     with open_haversack(place.store, embedder=embedder, config=config) as sack:
         show.note(f"listening on http://{host}:{port} over {place.store}; stop with Ctrl-C")
-        by_key = sack.keys.exist() or config.server.tokens is not None
-        defaults = Defaults(model=config.engine.model, window=config.memory.context_window or WINDOW)
-        listen(sack, config.server, host=host, port=port, around=with_pages(sack, defaults, by_key=by_key))
+        listen(sack, config.server, host=host, port=port, around=_pages(sack, config))
+
+
+def _pages(sack: Haversack, config: Config) -> Callable[[ASGIApp], ASGIApp]:
+    """Puts the inspector beside the server; where its packages are missing, the server goes without it."""
+    try:
+        from haversack.inspector.render import WINDOW, Defaults
+        from haversack.inspector.run import with_pages
+    except ImportError as error:
+        show.note(f"no pages at /inspector ({error.name} is missing): pip install 'haversack[server]'")
+        return lambda app: app
+    by_key = sack.keys.exist() or config.server.tokens is not None
+    defaults = Defaults(model=config.engine.model, window=config.memory.context_window or WINDOW)
+    return with_pages(sack, defaults, by_key=by_key)
 
 
 COMMANDS = [serve]
