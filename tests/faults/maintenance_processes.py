@@ -37,7 +37,7 @@ from haversack.maintenance.snapshot import listed, verify
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.recall import Recall
-from haversack.store.port import SYSTEM, Batch
+from haversack.store.port import Batch
 from haversack.store.sqlite.site import SqliteSite
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory
@@ -317,21 +317,10 @@ def _kill_once(path: Path, verb: Verb, delay: float, tally: Tally) -> None:
 
 
 def _tidied_up(path: Path) -> bool:
-    """Recover what was interrupted, mend what is untidy; whether there was anything."""
-    found = False
-    with open_at(path) as sack:
-        for space in ("n", SYSTEM):
-            maintenance = sack.namespace("n").maintenance if space else None
-            for run in maintenance.runs() if maintenance is not None else ():
-                if run.state is RunState.RUNNING and maintenance is not None:
-                    maintenance.recover(run.id)
-                    found = True
+    """What `doctor --fix` does; whether there was anything to do."""
     mended = SqliteSite(path).mend()
-    folder = Path(f"{path}.snapshots")
-    for left in folder.glob("*.partial-*") if folder.is_dir() else ():
-        left.unlink()
-        found = True
-    return found or bool(mended)
+    with open_at(path) as sack:
+        return bool(sack.maintenance.reconcile()) or bool(mended)
 
 
 def _writer(path: Path) -> tuple[int, int]:

@@ -20,8 +20,9 @@ from haversack.maintenance import archive, restore
 from haversack.maintenance.archive import Rewritten, Schedule
 from haversack.maintenance.health import Health, NamespaceHealth, advise, look_at
 from haversack.maintenance.move import Moved, copy_namespace, spaces_of
+from haversack.maintenance.recover import Recovery, recover
 from haversack.maintenance.reset import ResetDone, reset
-from haversack.maintenance.run import running
+from haversack.maintenance.run import Run, RunState, owner_is_gone, running, runs
 from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
 from haversack.store.port import SYSTEM, Erasure, Store
 from haversack.store.site import Site
@@ -178,6 +179,23 @@ class StoreMaintenance:
         for name in names if execute else ():
             core.recall.forget(name)
         return done
+
+    def runs(self) -> list[Run]:
+        """Runs about more than one namespace, oldest first."""
+        return runs(self._core.store, SYSTEM)
+
+    def reconcile(self) -> list[Recovery]:
+        """Close every run whose process is gone, in all namespaces, and remove half-written files."""
+        core = self._core
+        closed = [
+            recover(desk_of(core, space), run.id)
+            for space in spaces_of(core.store)
+            for run in runs(core.store, space)
+            if run.state is RunState.RUNNING and owner_is_gone(run.owner)
+        ]
+        if core.site is not None:
+            core.site.sweep()
+        return closed
 
     def health(self) -> Health:
         """How the store is, and what it asks for. Reads every memory once."""

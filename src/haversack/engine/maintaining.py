@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from haversack.engine import access, aging
@@ -79,7 +80,9 @@ class NamespaceMaintenance:
 
     def recover(self, run_id: str) -> Recovery:
         """Reconcile an interrupted run from its journal; nothing is replayed."""
-        return recovering.recover(desk_of(self._core, self._namespace), run_id)
+        found = recovering.recover(desk_of(self._core, self._namespace), run_id)
+        site = self._core.site
+        return found if site is None else replace(found, removed=tuple(map(str, site.sweep())))
 
     def undo(self, run_id: str) -> Recovery:
         """Put back what a run changed, except what somebody changed since or what was erased for good."""

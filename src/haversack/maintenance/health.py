@@ -126,7 +126,13 @@ def _about(each: NamespaceHealth) -> list[Advice]:
     found: list[Advice] = []
     for run in each.unfinished:
         what = f"run {run} in namespace {name!r} was interrupted"
-        found.append(Advice(code="unfinished", what=what, helps=f"haversack lifecycle -n {name} --recover {run}"))
+        found.append(
+            Advice(
+                code="unfinished",
+                what=what,
+                helps=f"haversack doctor --fix, or haversack lifecycle -n {name} --recover {run}",
+            )
+        )
     if each.duplicates:
         what = f"{each.duplicates} memories in namespace {name!r} repeat another"
         found.append(Advice(code="duplicates", what=what, helps=f"haversack reorganize -n {name} --step dedupe"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import msgspec
 
@@ -56,7 +55,7 @@ class Recovery:
 
 
 def recover(desk: Desk, run_id: str) -> Recovery:
-    """Close an interrupted run: say what landed, remove its half-written files, free the namespace for others."""
+    """Close an interrupted run: say what landed, and free the namespace for others."""
     run, version = find_run(desk.store, desk.namespace, run_id)
     found = _compare(desk, run, steps(desk.store, desk.namespace, run_id))
     if run.state is not RunState.RUNNING:
@@ -65,7 +64,6 @@ def recover(desk: Desk, run_id: str) -> Recovery:
     holder = leases.held_by(desk.store, desk.namespace, LEASE, now)
     if holder == run.owner and not owner_is_gone(run.owner):
         raise RefusedError("quiescence", f"run {run_id} still works, in process {run.owner}")
-    removed = tuple(str(path) for path in _half_written(run) if _remove(path))
     closed = replace(run, state=RunState.RECOVERED, changed_at=now)
     record = Written(collection=RUNS, key=run.id, value=msgspec.json.encode(closed), expected=version)
     try:
@@ -76,7 +74,7 @@ def recover(desk: Desk, run_id: str) -> Recovery:
     advice = f"each step stands whole; run `{run.verb}` again for the rest" + (
         ", or undo this part" if run.steps else ""
     )
-    return replace(found, run=closed, removed=removed, advice=advice)
+    return replace(found, run=closed, advice=advice)
 
 
 def undo(desk: Desk, run_id: str) -> Recovery:
@@ -137,16 +135,6 @@ def _compare(desk: Desk, run: Run, done: Sequence[Step]) -> Recovery:
         changed_since=tuple(name for name in last if name in rows and name not in set(standing)),
         erased=tuple(dict.fromkeys(gone)),
     )
-
-
-def _half_written(run: Run) -> list[Path]:
-    return [Path(place) for name, place in run.notes.items() if name.startswith("partial")]
-
-
-def _remove(path: Path) -> bool:
-    there = path.exists()
-    path.unlink(missing_ok=True)
-    return there
 
 
 def _free(desk: Desk, run: Run) -> None:

@@ -109,7 +109,7 @@ def take(store: Store, site: Site, target: Path, occasion: Occasion, *, only: st
     if "snapshot" not in store.abilities:
         raise RefusedError("capability", "this back-end has no snapshots; export its namespaces, or use its own tools")
     require_space(target.parent, 2 * site.size(), "a copy of the store and its compressed form")
-    copy = target.with_name(f"{target.name}.partial-copy")
+    copy = target.with_name(f"{target.name}.partial-{os.getpid()}-copy")
     try:
         cast("Snapshots", store).snapshot(copy)
         if only is not None:
@@ -129,7 +129,7 @@ def pack(
     rewritten_at: datetime | None = None,
 ) -> Snapshot:
     """The snapshot of a closed store file, verified before it appears at `target`."""
-    partial = target.with_name(f"{target.name}.partial-zip")
+    partial = target.with_name(f"{target.name}.partial-{os.getpid()}-zip")
     manifest = Manifest(
         id=occasion.id,
         taken_at=occasion.at,
@@ -188,7 +188,7 @@ def unpacked(site: Site, path: Path, folder: Path) -> Generator[tuple[Path, Mani
     if manifest.schema > site.newest_schema:
         raise RefusedError("schema", f"{path} has schema {manifest.schema}: upgrade Haversack to restore it")
     require_space(folder, manifest.bytes, "the unpacked store")
-    partial = folder / f"{site.path.name}.partial-{manifest.id}"
+    partial = folder / f"{site.path.name}.partial-{os.getpid()}-{manifest.id}"
     try:
         _check_seal(path)
         with _reading(path) as source, partial.open("wb") as target:

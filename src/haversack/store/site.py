@@ -63,6 +63,10 @@ class Site(Protocol):
         """What is wrong with the files; works where the store does not open."""
         ...
 
+    def sweep(self) -> list[Path]:
+        """Remove half-written copies and snapshots of processes that are gone; returns which."""
+        ...
+
     def mend(self) -> list[str]:
         """Put right what can be put right without losing anything; says what was done."""
         ...

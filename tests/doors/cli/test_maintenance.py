@@ -99,7 +99,7 @@ def test_a_hard_forget_names_the_snapshots_and_rewrites_them_on_request(run: Run
 
 def test_doctor_tells_mends_and_salvages(run: Run, stored: str, tmp_path: Path) -> None:
     assert run("doctor", "--json").data["sound"]
-    (tmp_path / "haversack.db.77.partial").write_bytes(b"half")
+    (tmp_path / "haversack.db.4194304.partial").write_bytes(b"half")
     with closing(sqlite3.connect("haversack.db")) as connection:
         connection.execute("INSERT INTO prices VALUES ('default', 'nobody', 'e', 1)")
         connection.commit()

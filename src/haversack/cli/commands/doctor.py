@@ -11,7 +11,7 @@ from haversack.cli import show
 from haversack.cli.options import Place, place
 from haversack.errors import InputError, StoreError
 from haversack.maintenance.health import Health
-from haversack.store.site import Fault
+from haversack.store.site import Fault, Site
 from haversack.wiring import open_haversack, site_of
 
 __all__ = ["COMMANDS"]
@@ -63,7 +63,7 @@ def doctor(place: Place, *, fix: bool, salvage: Path | None) -> None:
         for table in saved.lost_tables:
             show.text(f"  part of {table} could not be read")
         return
-    mended = tuple(site.mend()) if fix else ()
+    mended = _mended(place, site) if fix else ()
     report = _examined(place, list(site.examine()), mended)
     if place.as_json:
         show.json_line(report)
@@ -71,6 +71,17 @@ def doctor(place: Place, *, fix: bool, salvage: Path | None) -> None:
         _print(report)
     if not report.sound:
         raise click.exceptions.Exit(1)
+
+
+def _mended(place: Place, site: Site) -> tuple[str, ...]:
+    if any(fault.severe and not fault.mends for fault in site.examine()):
+        return ()  # what helps then stands in the report
+    done = site.mend()
+    with open_haversack(place.store, embedder="none", config=place.config) as sack:
+        done += [
+            f"closed run {each.run.id}, which was interrupted: {each.advice}" for each in sack.maintenance.reconcile()
+        ]
+    return tuple(done)
 
 
 def _examined(place: Place, faults: list[Fault], mended: tuple[str, ...]) -> _Report:

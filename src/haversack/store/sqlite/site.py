@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Generator, Iterator
@@ -23,6 +24,7 @@ from haversack.store.sqlite.store import SqliteStore
 __all__ = ["SqliteSite"]
 
 _RESTORE = "restore the last snapshot, or copy out what can be read with `haversack doctor --salvage NEW`"
+_MAKER = re.compile(r"partial-(\d+)|\.(\d+)\.partial")
 _COUNTED = (
     ("prices", "memory"),
     ("vectors", "memory"),
@@ -72,12 +74,16 @@ class SqliteSite:
         except sqlite3.Error as error:
             return [*found, Fault(code="unreadable", what=str(typed_error(error, self.path)), helps=_RESTORE)]
 
+    def sweep(self) -> list[Path]:
+        """See the protocol."""
+        left = _partials(self.path)
+        for partial in left:
+            partial.unlink(missing_ok=True)
+        return left
+
     def mend(self) -> list[str]:
         """See the protocol."""
-        done: list[str] = []
-        for partial in _partials(self.path):
-            partial.unlink(missing_ok=True)
-            done.append(f"removed {partial.name}, a copy that was not finished")
+        done = [f"removed {partial.name}, a copy that was not finished" for partial in self.sweep()]
         try:
             with closing(connect(self.path, 5.0, mode="rw")) as connection:
                 for table, column in _COUNTED:
@@ -212,9 +218,23 @@ def _orphaned(column: str) -> str:
 
 
 def _partials(path: Path) -> list[Path]:
+    """Copies and snapshots that were never finished: the process that made each, named in the file's name, is gone."""
     folder = path.absolute().parent
-    names = (f"{path.name}.*.partial", f"{path.name}.partial-*")
-    return sorted(each for name in names for each in folder.glob(_literal(name)))
+    beside = (f"{path.name}.*.partial", f"{path.name}.partial-*", f"{path.name}.snapshots/*.partial*")
+    return sorted(each for name in beside for each in folder.glob(_literal(name)) if _is_left(each))
+
+
+def _is_left(partial: Path) -> bool:
+    maker = _MAKER.search(partial.name)
+    if maker is None:
+        return False
+    try:
+        os.kill(int(maker[1] or maker[2]), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return False
 
 
 def _literal(pattern: str) -> str:
