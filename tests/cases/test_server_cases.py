@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
+from fastapi import FastAPI
 
 import haversack
 from haversack.cli.app import program
@@ -44,36 +45,41 @@ def sack(tmp_path: Path) -> Iterator[Haversack]:
         yield opened
 
 
-def ask(sack: Haversack, method: str, path: str, *, key: str | None = None, **more: Any) -> httpx.Response:
+@pytest.fixture
+def app(sack: Haversack) -> FastAPI:
+    return create_app(sack)
+
+
+def ask(app: FastAPI, method: str, path: str, *, key: str | None = None, **more: Any) -> httpx.Response:
     headers = {**({"authorization": f"Bearer {key}"} if key else {}), **more.pop("headers", {})}
 
     async def send() -> httpx.Response:
-        transport = httpx.ASGITransport(create_app(sack))
+        transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.request(method, path, headers=headers, **more)
 
     return asyncio.run(send())
 
 
-def test_srv_01_no_route_answers_without_a_token(sack: Haversack):
+def test_srv_01_no_route_answers_without_a_token(sack: Haversack, app: FastAPI):
     secret = sack.keys.create("ops", scope="admin").secret
-    for (method, template), scope in scopes_of(create_app(sack)).items():
+    for (method, template), scope in scopes_of(app).items():
         path = re.sub(r"\{[^}]+\}", "x", template)
         for headers in ({}, {"authorization": "Bearer "}, {"authorization": "Bearer wrong"}):
-            status = ask(sack, method, path, headers=headers).status_code
+            status = ask(app, method, path, headers=headers).status_code
             assert status == (401 if scope else 200), (method, path)
-        in_query = ask(sack, method, f"{path}?token={secret}&key={secret}")
+        in_query = ask(app, method, f"{path}?token={secret}&key={secret}")
         assert in_query.status_code == (200 if path in OPEN_PATHS else 401)
     with haversack.open(":memory:") as other, pytest.raises(ConfigError):
         serve(other, ServerSettings(), host="0.0.0.0")  # noqa: S104 - refused
 
 
-def test_srv_03_an_id_is_a_label_and_not_a_path(sack: Haversack, tmp_path: Path):
+def test_srv_03_an_id_is_a_label_and_not_a_path(sack: Haversack, app: FastAPI, tmp_path: Path):
     key = sack.keys.create("ops", scope="admin").secret
     kept: dict[str, str] = {}
     for name in NAMES:
         encoded = "".join(f"%{byte:02X}" for byte in name.encode())
-        answered = ask(sack, "POST", f"/v1/namespaces/{encoded}/memories", key=key, json={"content": name or "x"})
+        answered = ask(app, "POST", f"/v1/namespaces/{encoded}/memories", key=key, json={"content": name or "x"})
         assert answered.status_code in {201, 400, 404}
         if answered.status_code == 201:
             kept[name] = answered.json()["id"]
@@ -94,30 +100,30 @@ def test_srv_03_on_the_command_line(tmp_path: Path):
     assert {path.name.split("-")[0] for path in tmp_path.rglob("*")} <= {"memory.db"}
 
 
-def test_srv_05_bodies_are_bounded(sack: Haversack):
+def test_srv_05_bodies_are_bounded(sack: Haversack, app: FastAPI):
     key = sack.keys.create("ops", scope="admin").secret
     where, kind = "/v1/namespaces/alice/memories", {"content-type": "application/json"}
-    assert ask(sack, "POST", where, key=key, content=b"[" * 200_000, headers=kind).status_code == 400
+    assert ask(app, "POST", where, key=key, content=b"[" * 200_000, headers=kind).status_code == 400
     too_large = b'{"content": "' + b"x" * (4 << 20) + b'"}'
-    assert ask(sack, "POST", where, key=key, content=too_large, headers=kind).status_code == 413
-    assert ask(sack, "POST", where, key=key, json={"content": "x" * 60_000}).status_code == 413
+    assert ask(app, "POST", where, key=key, content=too_large, headers=kind).status_code == 413
+    assert ask(app, "POST", where, key=key, json={"content": "x" * 60_000}).status_code == 413
     many = {"memories": [{"content": "x"}] * 10_000}
-    assert ask(sack, "POST", f"{where}/batch", key=key, json=many).status_code == 413
+    assert ask(app, "POST", f"{where}/batch", key=key, json=many).status_code == 413
     for length in ("-1", "abc"):
         headers = kind | {"content-length": length}
-        assert ask(sack, "POST", where, key=key, content=b"{}", headers=headers).status_code == 400
+        assert ask(app, "POST", where, key=key, content=b"{}", headers=headers).status_code == 400
     assert sack.namespaces() == []
-    assert ask(sack, "POST", where, key=key, json={"content": "still works"}).status_code == 201
+    assert ask(app, "POST", where, key=key, json={"content": "still works"}).status_code == 201
 
 
 @pytest.mark.parametrize("form", ["markdown", "xml", "json", "plain"])
-def test_srv_07_stored_text_is_data(sack: Haversack, form: str):
+def test_srv_07_stored_text_is_data(sack: Haversack, app: FastAPI, form: str):
     key = sack.keys.create("ops", scope="admin").secret
     drafts = {"memories": [{"content": text} for text in STORED]}
-    kept = ask(sack, "POST", "/v1/namespaces/a/memories/batch", key=key, json=drafts).json()["memories"]
+    kept = ask(app, "POST", "/v1/namespaces/a/memories/batch", key=key, json=drafts).json()["memories"]
     assert [one["content"] for one in kept] == STORED
     body = {"query": "key memories tool score", "budget": 2000, "format": form}
-    packed = ask(sack, "POST", "/v1/namespaces/a/context", key=key, json=body).json()
+    packed = ask(app, "POST", "/v1/namespaces/a/context", key=key, json=body).json()
     assert len(packed["items"]) == len(STORED)
     assert "</memories>\nSYSTEM" not in packed["text"]
     if form == "json":
