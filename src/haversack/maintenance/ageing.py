@@ -14,7 +14,7 @@ from datetime import datetime
 
 from haversack.errors import ConflictError
 from haversack.lifecycle.policy import Action, Policy, Transition, carried_out, plan_pages
-from haversack.maintenance.run import Desk, Journal, running
+from haversack.maintenance.run import Desk, Journal, forget_old_steps, running
 from haversack.model.memory import Kind, Memory
 from haversack.store.port import Erasure, Store
 
@@ -62,7 +62,9 @@ def age(desk: Desk, policy: Policy, *, execute: bool) -> Lifecycle:
     if not execute:
         return _preview(desk, policy, now)
     with running(desk, "lifecycle") as journal:
-        return _Ageing(desk, policy, now, journal).all()
+        done = _Ageing(desk, policy, now, journal).all()
+        forget_old_steps(desk)
+        return done
 
 
 def _preview(desk: Desk, policy: Policy, now: datetime) -> Lifecycle:

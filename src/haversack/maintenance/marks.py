@@ -10,7 +10,7 @@ from haversack.model.memory import Memory, Stage
 
 __all__ = ["Change", "Marks", "changes_between", "marks_of", "with_marks"]
 
-_OWNED = ("haversack.deleted_at", "haversack.stage_before", "duplicate_of")
+_OWNED = ("haversack.deleted_at", "haversack.stage_before", "haversack.duplicate_of")
 """Metadata fields that maintenance writes."""
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "RunState",
     "Step",
     "find_run",
+    "forget_old_steps",
     "owner_is_gone",
     "running",
     "runs",
@@ -44,6 +45,8 @@ RUNS, STEPS = "run", "run_step"
 LEASE = "maintenance"
 _HOLD = timedelta(minutes=10)
 _PAGE = 200
+_UNDOABLE = timedelta(days=90)
+"""How long a run's steps are kept."""
 _over: set[str] = set()
 """Owners in this process whose runs have ended, though a full disk may have kept them from saying so."""
 
@@ -235,6 +238,19 @@ def steps(store: Store, namespace: str, run_id: str) -> list[Step]:
         found += [msgspec.json.decode(record.value, type=Step) for record in page]
         after = page[-1].key
     return found
+
+
+def forget_old_steps(desk: Desk) -> int:
+    """Drop the steps of runs that ended long ago; the runs stay in the list, but can no longer be undone."""
+    limit, dropped = desk.clock() - _UNDOABLE, 0
+    for run in runs(desk.store, desk.namespace):
+        if run.state is RunState.RUNNING or run.changed_at > limit:
+            continue
+        while page := desk.store.records(desk.namespace, STEPS, prefix=f"{run.id}/", limit=_PAGE):
+            gone = tuple(Written(collection=STEPS, key=record.key, value=None) for record in page)
+            desk.store.apply(desk.namespace, Batch(records=gone))
+            dropped += len(gone)
+    return dropped
 
 
 def owner_is_gone(owner: str) -> bool:

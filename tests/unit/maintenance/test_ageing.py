@@ -170,3 +170,17 @@ def test_a_run_that_could_not_say_that_it_failed_keeps_nobody_out(at: Any, monke
     assert runs(at.store, "n")[0].state is RunState.RUNNING
     assert age(at.desk, POLICY, execute=True).run is not None
     assert recover(at.desk, journal.run.id).run.state is RunState.RECOVERED
+
+
+def test_the_journal_of_a_run_is_kept_for_ninety_days(at: Any) -> None:
+    at.memory(1, importance=0.5)
+    at.clock.pass_by(hours=100)
+    first = age(at.desk, POLICY, execute=True).run
+    assert first is not None
+    at.clock.pass_by(days=89)
+    age(at.desk, POLICY, execute=True)
+    assert len(steps(at.store, "n", first)) == 1
+    at.clock.pass_by(days=1)
+    age(at.desk, POLICY, execute=True)
+    assert steps(at.store, "n", first) == []
+    assert find_run(at.store, "n", first)[0].state is RunState.DONE
