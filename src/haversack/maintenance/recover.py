@@ -83,6 +83,8 @@ def undo(desk: Desk, run_id: str) -> Recovery:
     if run.state in {RunState.RUNNING, RunState.UNDONE}:
         raise RefusedError("state", f"run {run_id} is {run.state}; only what ended can be undone")
     done = steps(desk.store, desk.namespace, run_id)
+    if len(done) < run.steps:
+        raise RefusedError("journal", f"the steps of run {run_id} are no longer kept")
     found = _compare(desk, run, done)
     restored: list[str] = []
     with running(desk, "undo", undoes=run_id) as journal:

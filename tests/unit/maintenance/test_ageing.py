@@ -184,3 +184,5 @@ def test_the_journal_of_a_run_is_kept_for_ninety_days(at: Any) -> None:
     age(at.desk, POLICY, execute=True)
     assert steps(at.store, "n", first) == []
     assert find_run(at.store, "n", first)[0].state is RunState.DONE
+    with pytest.raises(RefusedError, match="no longer kept"):
+        undo(at.desk, first)
