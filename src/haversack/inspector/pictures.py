@@ -23,7 +23,7 @@ _BANDS = (
     ("elevated", ELEVATED_ABOVE, "#8a7a1f"),
     ("warning", WARNING_ABOVE, "#c2571a"),
     ("critical", CRITICAL_ABOVE, "#c2456f"),
-    ("overage", OVERAGE_ABOVE, "#9c2f2f"),
+    ("overage", OVERAGE_ABOVE, "#c84040"),
 )
 
 
@@ -90,8 +90,13 @@ def draw_utilisation(readings: Sequence[Reading], title: str) -> str:
     """How full the window was after each turn, with the bands of severity, and where compactions landed."""
     top = max(110.0, *(each.percent for each in readings)) if readings else 110.0
     drawn = [_frame(title), *_scale(top / 100, share=True)]
-    for name, above, colour in _BANDS:
-        y = _y(above, top)
+    ends = [*(above for _, above, _ in _BANDS[1:]), top]
+    for (name, above, colour), end in zip(_BANDS, ends, strict=True):
+        y, high = _y(above, top), _y(end, top)
+        drawn.append(
+            f'<rect x="{_LEFT}" y="{high:.1f}" width="{_WIDTH - _LEFT - _RIGHT}" height="{y - high:.1f}" '
+            f'fill="{colour}" fill-opacity="0.15"/>'
+        )
         drawn.append(
             f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{colour}" '
             f'stroke-dasharray="5 4"><title>{name} above {above:g} %</title></line>'
