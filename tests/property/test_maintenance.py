@@ -93,7 +93,7 @@ def differing(before: dict[str, Memory], after: dict[str, Memory]) -> set[str]:
 
 
 def _hide(memory: Memory, keep: str) -> Memory:
-    marks = {**memory.metadata, "duplicate_of": keep}
+    marks = {**memory.metadata, "haversack.duplicate_of": keep}
     return replace(memory, superseded_by=keep, valid_to=memory.event_time, metadata=marks)
 
 

@@ -23,6 +23,7 @@ from haversack.model.memory import Memory, Stage, Trust
 from haversack.model.text import fingerprint_form
 
 __all__ = [
+    "DUPLICATE_OF",
     "SUBJECT",
     "Admission",
     "Merge",
@@ -40,6 +41,9 @@ __all__ = [
 
 SUBJECT = "haversack.subject"
 """Metadata field: what the statement is about, like `alice/city`; a newer statement on it ends the older one."""
+
+DUPLICATE_OF = "haversack.duplicate_of"
+"""Metadata field of a hidden duplicate: the statement that it repeats, and goes with when that is erased."""
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosine of one text with each of the others."""
@@ -162,13 +166,13 @@ def succession(new: Memory, ended: Sequence[Memory]) -> tuple[Memory, ...]:
 
 def hidden_behind(duplicate: Memory, keep: str) -> Memory:
     """The duplicate, kept but never recalled; `unhidden` undoes it."""
-    marks = {**duplicate.metadata, "duplicate_of": keep}
+    marks = {**duplicate.metadata, DUPLICATE_OF: keep}
     return replace(duplicate, superseded_by=keep, valid_to=duplicate.event_time, metadata=marks)
 
 
 def unhidden(memory: Memory) -> Memory:
     """The inverse of `hidden_behind`."""
-    kept = {key: value for key, value in memory.metadata.items() if key != "duplicate_of"}
+    kept = {key: value for key, value in memory.metadata.items() if key != DUPLICATE_OF}
     return replace(memory, superseded_by=None, valid_to=None, metadata=kept)
 
 

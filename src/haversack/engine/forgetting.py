@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
+from haversack.compaction.dedup import DUPLICATE_OF
 from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
@@ -149,11 +150,17 @@ def _closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[s
         new = {
             memory.id
             for memory in everything
-            if memory.id not in gone and (gone & set(memory.source.memories) or turns & set(memory.source.turns))
+            if memory.id not in gone and (_came_from(memory, gone) or turns & set(memory.source.turns))
         }
         gone |= new
         grown = bool(new)
     return gone - {memory.id for memory in aimed}, turns
+
+
+def _came_from(memory: Memory, gone: set[str]) -> bool:
+    """Whether it was made of these, or repeats one of them in other words."""
+    repeats = memory.metadata.get(DUPLICATE_OF)
+    return not gone.isdisjoint(memory.source.memories) or (isinstance(repeats, str) and repeats in gone)
 
 
 def _scrubbed(store: Store) -> bool:

@@ -93,6 +93,17 @@ def test_a_near_duplicate_is_hidden_behind_what_it_repeats_until_it_is_unfolded(
     assert live(both) == sorted([first.content, second.content])
 
 
+def test_what_repeats_a_statement_is_erased_with_it(both: Namespace) -> None:
+    first = both.remember("Alice likes green tea from the market")
+    second = both.remember("Alice likes the green tea from the market")
+    assert both.forget(first.id, preview=True).derived == ()
+    planned = both.forget(first.id, hard=True, preview=True)
+    assert (planned.memories, planned.derived) == ((first.id,), (second.id,))
+    assert both.forget(second.id, hard=True, preview=True).derived == ()
+    both.forget(first.id, hard=True)
+    assert (both.stats().memories, both.stats().tombstones) == ({}, 2)
+
+
 def test_a_pinned_statement_and_what_another_person_says_are_not_hidden(both: Namespace) -> None:
     both.remember("I like green tea from the market", speaker="Alice")
     assert both.remember("I like the green tea from the market", speaker="Bob").superseded_by is None
