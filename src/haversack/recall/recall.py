@@ -166,6 +166,12 @@ class Recall:
         with self._shelf.fresh(namespace) as index:
             return nearest(index, self._mask(namespace, index, filter, now), text, vector, top_k)
 
+    def filed(self, namespace: str, field: str, value: Json) -> list[str]:
+        """Ids of all memories whose metadata field has that value, also of those that ended, oldest first."""
+        with self._fresh(namespace) as index:
+            rows, _ = index.facets.find(field_key(field, value))
+            return [index.ids[row] for row in rows.tolist() if index.place.get(index.ids[row]) == row]
+
     def missing(self, namespace: str) -> list[str]:
         """Ids of the memories without a vector of the present embedder, oldest first."""
         if self._embedder is None:
