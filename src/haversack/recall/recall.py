@@ -12,13 +12,14 @@ import numpy as np
 from haversack.embed.codec import encode_vectors
 from haversack.embed.embedder import Embedder, Vectors, WordVectors
 from haversack.embed.static import StaticEmbedder
+from haversack.model.memory import Json
 from haversack.model.query import Filter
 from haversack.model.times import from_micros, micros
 from haversack.recall.columns import Flag
 from haversack.recall.filtering import Mask, allowed
 from haversack.recall.fuse import Ranking, gather, rank
 from haversack.recall.hits import Hit, Standing
-from haversack.recall.index import Index, indexed_text, is_filed_exactly
+from haversack.recall.index import Index, field_key, indexed_text, is_filed_exactly
 from haversack.recall.nearest import nearest
 from haversack.recall.question import Question, checked_top_k, read
 from haversack.recall.shelf import Shelf
