@@ -2,10 +2,11 @@
 
     python -m bench.recall.train --locomo FILE --beam FILE [--write] [--modes lexical static sentence]
 
-For each question all candidates stand in one softmax, and the weights (log-odds per feature, a base and a slope over
-the length trait) are those under which the gold turns are likeliest, ridge-penalised. Every family of conversations
-weighs the same. The printed table is cross-validated: the even conversations are ranked by what the odd ones taught,
-and the other way round; a variant stands on the side of its original. The shipped numbers are then fitted on all.
+For each question all candidates stand in one softmax, and the weights (log-odds per feature: a base, and slopes over
+the traits length and roles) are those under which the gold turns are likeliest, ridge-penalised. Every family of
+conversations weighs the same. The printed table is cross-validated: the even conversations are ranked by what the odd
+ones taught, and the other way round; a variant stands on the side of its original. The shipped numbers are then fitted
+on all. Needs scipy beside the development environment.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from haversack.embed.static import StaticEmbedder
 from haversack.evaluation.conversations import Conversation, Query, load_beam, load_locomo
 from haversack.model.query import Filter
 from haversack.recall.filtering import allowed
-from haversack.recall.fuse import Pool, gather, rank
+from haversack.recall.fuse import Pool, gather, rank, traits_of
 from haversack.recall.question import read
 from haversack.recall.vector import cosines
-from haversack.scoring.blend import DEFAULT, Learned, length_trait
+from haversack.scoring.blend import DEFAULT, Learned
 
 _CANDIDATES = 300
 _RIDGE_BASE, _RIDGE_SLOPE = 5e-3, 1e-2
@@ -86,21 +87,24 @@ def names_of(case: Sequence[Case]) -> list[str]:
     return list(case[0].pool.features)
 
 
-def fit(train: Sequence[Case]) -> dict[str, tuple[float, float]]:
-    """Base and slope of each feature."""
+def fit(train: Sequence[Case]) -> dict[str, tuple[float, float, float]]:
+    """Base and slopes of each feature."""
     names = names_of(train)
     used = [case for case in train if case.gold[case.chosen].any()]
     counts = np.array([len(case.chosen) for case in used])
     starts = np.cumsum(counts) - counts
-    traits = np.repeat([length_trait(case.world.index.mean_size) for case in used], counts).astype(np.float32)
+    traits = [traits_of(case.world.index) for case in used]
+    length = np.repeat([trait.length for trait in traits], counts).astype(np.float32)[:, None]
+    roles = np.repeat([trait.roles for trait in traits], counts).astype(np.float32)[:, None]
     single = np.concatenate([np.stack([case.pool.features[n][case.chosen] for n in names], axis=1) for case in used])
     spread = single.std(0) + 1e-6
-    matrix = np.concatenate([single / spread, single / spread * traits[:, None]], axis=1).astype(np.float32)
+    scaled = single / spread
+    matrix = np.concatenate([scaled, scaled * length, scaled * roles], axis=1).astype(np.float32)
     gold = np.concatenate([case.gold[case.chosen] for case in used]).astype(np.float32)
     sizes = {family: sum(case.family == family for case in used) for family in {case.family for case in used}}
     weight = np.repeat([1 / sizes[case.family] / len(sizes) for case in used], counts).astype(np.float32)
     target = weight * gold / np.repeat(np.add.reduceat(gold, starts), counts)
-    ridge = np.concatenate([np.full(len(names), _RIDGE_BASE), np.full(len(names), _RIDGE_SLOPE)])
+    ridge = np.repeat([_RIDGE_BASE, _RIDGE_SLOPE, _RIDGE_SLOPE], len(names))
 
     def loss(parameters: Numbers) -> tuple[float, Numbers]:
         odds = matrix @ parameters.astype(np.float32)
@@ -111,19 +115,20 @@ def fit(train: Sequence[Case]) -> dict[str, tuple[float, float]]:
         slope = matrix.T @ (weight * power / total - target)
         return value + float((ridge * parameters) @ parameters), slope + 2 * ridge * parameters
 
-    start = np.zeros(2 * len(names))
+    start = np.zeros(3 * len(names))
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS}).x
-    base, slope = found[: len(names)] / spread, found[len(names) :] / spread
-    return {name: (float(base[i]), float(slope[i])) for i, name in enumerate(names)}
+    base, by_length, by_roles = found.reshape(3, len(names)) / spread
+    return {name: (float(base[i]), float(by_length[i]), float(by_roles[i])) for i, name in enumerate(names)}
 
 
-def calibrate(train: Sequence[Case], weights: dict[str, tuple[float, float]]) -> Learned:
+def calibrate(train: Sequence[Case], weights: dict[str, tuple[float, float, float]]) -> Learned:
     """Scale and shift under which the sigmoid of the sum is the share of gold among candidates."""
     odds, gold = list[Floats](), list[NDArray[np.bool_]]()
     for case in train:
-        trait = length_trait(case.world.index.mean_size)
+        traits = traits_of(case.world.index)
         total = np.zeros(len(case.pool.rows), np.float32) + sum(
-            case.pool.features[n] * np.float32(b + trait * s) for n, (b, s) in weights.items()
+            case.pool.features[n] * np.float32(a + traits.length * b + traits.roles * c)
+            for n, (a, b, c) in weights.items()
         )
         odds.append(total.astype(np.float32))
         gold.append(case.gold)
@@ -178,13 +183,13 @@ def show(title: str, results: dict[str, Numbers]) -> None:
 
 def write(models: dict[str, Learned], path: Path) -> None:
     text = path.read_text("utf-8")
-    head, _, old = text.partition("# numbers follow\n")
+    head, mark, old = text.partition("# numbers follow\n")
     kept = {block.split(" ", 1)[0]: block for block in old.split("\n\n") if block.strip()}
     for name, learned in models.items():
-        rows = "".join(f'        "{n}": ({b:.4f}, {s:.4f}),\n' for n, (b, s) in learned.weights.items())
+        rows = "".join(f'        "{n}": ({a:.4f}, {b:.4f}, {c:.4f}),\n' for n, (a, b, c) in learned.weights.items())
         numbers = f"    weights={{\n{rows}    }},\n    scale={learned.scale:.4f},\n    shift={learned.shift:.4f},\n"
         kept[name.upper()] = f"{name.upper()} = Learned(\n{numbers})"
-    path.write_text(head + "\n\n".join(block.strip() for block in kept.values()) + "\n", "utf-8")
+    path.write_text(head + mark + "\n\n".join(block.strip() for block in kept.values()) + "\n", "utf-8")
 
 
 def embedders(mode: str) -> tuple[Embedder | None, WordVectors | None]:

@@ -14,9 +14,9 @@ from haversack.recall.index import Index
 from haversack.recall.lexical import bm25, find_terms
 from haversack.recall.question import Question
 from haversack.recall.soft import soft_match
-from haversack.scoring.blend import Learned, Weights, length_trait
+from haversack.scoring.blend import Learned, Traits, Weights, length_trait
 
-__all__ = ["Floats", "Pool", "Ranking", "gather", "rank", "weigh"]
+__all__ = ["Floats", "Pool", "Ranking", "gather", "rank", "traits_of", "weigh"]
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -80,21 +80,25 @@ def gather(index: Index, question: Question, mask: Mask, cosine: Floats | None, 
     return Pool(rows=rows[kept], features={name: value[kept] for name, value in found.items()})
 
 
-def weigh(pool: Pool, learned: Learned, mean_size: float) -> dict[str, Floats]:
+def weigh(pool: Pool, learned: Learned, traits: Traits) -> dict[str, Floats]:
     """What each group of signals adds to the log-odds of use; they start at `learned.shift`."""
-    trait = length_trait(mean_size)
     parts = {group: np.zeros(len(pool.rows), np.float32) for group in dict.fromkeys(GROUPS.values())}
-    for name, (base, slope) in learned.weights.items():
-        weight = learned.scale * (base + trait * slope)
+    for name, slopes in learned.weights.items():
+        weight = learned.scale * (slopes[0] + traits.length * slopes[1] + traits.roles * slopes[2])
         if weight:
             parts[GROUPS[name]] += np.float32(weight) * pool.features[name]
     return parts
 
 
+def traits_of(index: Index) -> Traits:
+    """What the weights depend on."""
+    return Traits(length=length_trait(index.mean_size), roles=index.role_share)
+
+
 def rank(index: Index, pool: Pool, learned: Learned, weights: Weights, *, now: int, latest: bool) -> Ranking:
     """The pool, best first. `now` in microseconds; `latest`: the question asks for the newest word."""
     columns, rows = index.columns, pool.rows
-    parts = weigh(pool, learned, index.mean_size)
+    parts = weigh(pool, learned, traits_of(index))
     odds = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32) + np.float32(learned.shift)
     parts["siblings"] = _siblings(odds, columns.turn[rows], columns.born[rows])
     odds += parts["siblings"]

@@ -80,6 +80,7 @@ class Index:
         self.present = 0
         self.total_length = 0.0
         self.total_size = 0.0
+        self.in_roles = 0
         self.session_length: list[float] = []
         self.upto = 0
         self.unembedded = 0
@@ -99,6 +100,11 @@ class Index:
     def mean_size(self) -> float:
         """Tokens per memory, near enough."""
         return self.total_size / self.present if self.present else 0.0
+
+    @property
+    def role_share(self) -> float:
+        """The share of memories that a user or an assistant said, by those names."""
+        return self.in_roles / self.present if self.present else 0.0
 
     @property
     def mean_length(self) -> float:
@@ -142,6 +148,8 @@ class Index:
         self.unembedded = int(columns.rows - np.count_nonzero(columns.flags & np.uint16(Flag.EMBEDDED)))
         self.total_length = float(columns.length.sum(dtype=np.float64))
         self.total_size = float(columns.size.sum(dtype=np.float64))
+        codes = [code for code in self._role_codes() if code is not None]
+        self.in_roles = int(np.isin(columns.speaker, codes).sum())
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget erased memories."""
@@ -209,10 +217,14 @@ class Index:
                     self._called.setdefault(word, []).append(name)
         return code
 
+    def _role_codes(self) -> tuple[int | None, int | None]:
+        return self.speakers.get(Role.USER), self.speakers.get(Role.ASSISTANT)
+
     def _weigh(self, row: int, sign: int) -> None:
         length, session = float(self.columns.length[row]), int(self.columns.session[row])
         self.total_length += sign * length
         self.total_size += sign * float(self.columns.size[row])
+        self.in_roles += sign * (int(self.columns.speaker[row]) in self._role_codes())
         if session != NOWHERE:
             self.session_length[session] += sign * length
 

@@ -9,7 +9,28 @@ from dataclasses import dataclass
 
 from haversack.scoring.learned import LEXICAL, SENTENCE, STATIC, Learned
 
-__all__ = ["DEFAULT", "LEXICAL", "RETRIEVAL", "SENTENCE", "STATIC", "Learned", "Weights", "length_trait", "lexical_b"]
+__all__ = [
+    "DEFAULT",
+    "LEXICAL",
+    "RETRIEVAL",
+    "SENTENCE",
+    "STATIC",
+    "Learned",
+    "Traits",
+    "Weights",
+    "length_trait",
+    "lexical_b",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What can be measured of a namespace before any question, and changes what its signals are worth."""
+
+    length: float
+    """0 for short memories, 1 for long ones: see `length_trait`."""
+    roles: float
+    """The share of memories that a `user` or an `assistant` said: 0 in chats between people, 1 in assistant logs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
