@@ -18,6 +18,10 @@ __all__ = ["LEAVING", "is_command", "leaves", "names", "options_of", "run_comman
 LEAVING = ("exit", "quit")
 """These end the chat, as Ctrl-D does."""
 _WIDTH = 100
+_KEYS = """
+/help COMMAND explains one, with an example. // sends a message that begins with /.
+Alt-Enter, or \\ at the end of a line, begins a new line.
+Ctrl-C stops an answer, Ctrl-D or /exit leaves."""
 
 
 @click.command("help")
@@ -37,16 +41,18 @@ def _help(talk: Talk, name: str | None, *, as_json: bool) -> None:
         if not shown(talk, as_json, {"command": f"/{chosen.name}", "help": chosen.get_help(context)}):
             talk.screen.text(chosen.get_help(context))
         return
-    groups = {title: {f"/{each.name}": each.get_short_help_str(90) for each in GROUPS[title]} for title in GROUPS}
+    groups = {title: {f"/{each.name}": _about(each) for each in GROUPS[title]} for title in GROUPS}
     if shown(talk, as_json, groups):
         return
     for title, commands in groups.items():
         talk.screen.heading(title)
-        talk.screen.table(("command", "what it does"), list(commands.items()))
-    talk.screen.text(
-        "\n/help COMMAND explains one, with an example. A message that begins with // is sent with one slash.\n"
-        "Alt-Enter, or \\ at the end of a line, begins a new line. Ctrl-C stops an answer, Ctrl-D or /exit leaves."
-    )
+        for command, about in commands.items():
+            talk.screen.text(f"  {command:<17} {about}")
+    talk.screen.text(_KEYS)
+
+
+def _about(command: click.Command) -> str:
+    return (command.help or "").partition("\n")[0]
 
 
 _ALL = {**COMMANDS, "help": _help}
@@ -64,7 +70,7 @@ def leaves(line: str) -> bool:
 
 def names() -> dict[str, str]:
     """Every command and what it does in short."""
-    known = {name: command.get_short_help_str(60) for name, command in sorted(_ALL.items())}
+    known = {name: _about(command) for name, command in sorted(_ALL.items())}
     return known | {"exit": "Leave, as Ctrl-D does."}
 
 

@@ -18,11 +18,12 @@ from haversack.engine.namespace import Namespace
 from haversack.engine.prompting import reading
 from haversack.engine.session import Session
 from haversack.engine.settings import MemorySettings
-from haversack.errors import InputError, NotFoundError
+from haversack.errors import ConfigError, InputError, NotFoundError
 from haversack.llm.port import ChatService
 from haversack.model.message import Role
+from haversack.tokens.models import resolve
 
-__all__ = ["Talk", "choose_session"]
+__all__ = ["Talk", "check_window", "choose_session"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,6 +86,12 @@ class Talk:
         """Go on in another session."""
         self.session, self.last, self.compacted = session, None, 0
         self.count_costs()
+
+
+def check_window(model: str, memory: MemorySettings) -> None:
+    """Refuse a model whose window nobody knows before anything is said; raises ConfigError."""
+    if memory.context_window is None and resolve(model).window is None:
+        raise ConfigError(f"the context window of {model!r} is not known: set memory.context_window")
 
 
 def choose_session(ns: Namespace, name: str | None, *, resume: bool, now: datetime) -> Session:

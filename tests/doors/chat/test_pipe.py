@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import haversack
+from haversack.chat.commands import COMMANDS
 
 pytest.importorskip("openai")
 
@@ -135,3 +136,33 @@ def test_a_window_that_nobody_knows_is_asked_for(
     assert done.returncode == 2
     assert "the context window of 'tiny' is not known" in done.stderr
     assert model.asked == []
+
+
+def test_every_command_speaks_json(configure: Any, model: Any, tmp_path: Path, environment: dict[str, str]) -> None:
+    said = "The boat sailed past the harbour of Veere with the tide. " * 5
+    model.script = [model.say(said)] * 8
+    talk = "".join(f"Tell me of day {number} on the boat.\n" for number in range(8))
+    file = str(configure())
+    first = run(
+        f"{talk}/remember Alice prefers metric units\n/compact\n/snapshot --to one.snapshot --execute\n",
+        *("--json", "--config", file, "--session", "trip"),
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert first.returncode == 0, first.stderr
+    *_, kept, compacted, taken = map(json.loads, first.stdout.splitlines())
+    assert taken["path"] == "one.snapshot"
+    lines = [
+        *("/memory", "/memory units", "/facts", "/entities", "/insights", "/summaries", "/sessions", "/sessions trip"),
+        *("/transcript", "/context units --debug", "/prompt", "/prompt units", "/prime", f"/why {kept['id']} units"),
+        *("/debug-budget", "/tool-budget", "/debug-retrieval units", f"/forget {kept['id']}"),
+        f"/expand {compacted['summary']}",
+        *("/compact", "/lifecycle", "/reorganize", "/migrate", "/migrate --to other.db", "/snapshot", "/doctor"),
+        *("/restore one.snapshot", "/reset", "/cost", "/export out.jsonl", "/help", "/help why"),
+    ]
+    asked = "\n".join(lines)
+    done = run(asked, "--json", "--config", file, "--resume", "trip", cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    values = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(values) == len(lines)
+    assert {line.split()[0][1:] for line in lines} | {"remember"} == {*COMMANDS, "help"}

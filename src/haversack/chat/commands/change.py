@@ -48,7 +48,9 @@ def remember(talk: Talk, words: tuple[str, ...], *, as_json: bool, **details: An
 @as_json
 @click.pass_obj
 def forget(talk: Talk, memory_ids: tuple[str, ...], *, hard: bool, execute: bool, as_json: bool) -> None:
-    """Forget memories. Previews unless --execute is given; a soft forget can be undone by `haversack restore-memory`.
+    """Forget memories.
+
+    Previews unless --execute is given. A soft forget can be undone by `haversack restore-memory`.
 
     \b
     Examples:
@@ -72,7 +74,9 @@ def forget(talk: Talk, memory_ids: tuple[str, ...], *, hard: bool, execute: bool
 @as_json
 @click.pass_obj
 def compact(talk: Talk, to_free: int | None, *, as_json: bool) -> None:
-    """Put a summary in place of this session's old turns in prompts; the turns stay, and /expand shows them.
+    """Put a summary in place of old turns in prompts.
+
+    The turns stay stored and recallable, and /expand shows them.
 
     \b
     Example:
@@ -99,7 +103,9 @@ def compact(talk: Talk, to_free: int | None, *, as_json: bool) -> None:
 @as_json
 @click.pass_obj
 def expand(talk: Talk, name: str, *, reopen: bool, as_json: bool) -> None:
-    """Show the turns that summary (or tool result) ID stands for, as they were said.
+    """Show the turns that a summary stands for.
+
+    As they were said; ID may also be a tool result that was cleared.
 
     \b
     Example:

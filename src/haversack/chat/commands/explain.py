@@ -28,7 +28,9 @@ _ROWS = 20
 @as_json
 @click.pass_obj
 def context(talk: Talk, query: str | None, budget: int | None, file: str | None, *, debug: bool, as_json: bool) -> None:
-    """Show the memories that fit for QUERY; by default for what you said last.
+    """Show the memories that fit for QUERY.
+
+    By default for what you said last.
 
     \b
     Examples:
@@ -54,7 +56,9 @@ def context(talk: Talk, query: str | None, budget: int | None, file: str | None,
 @as_json
 @click.pass_obj
 def prompt(talk: Talk, query: str | None, shape: str, file: str | None, *, as_json: bool) -> None:
-    """Show the whole prompt that was sent last, or that would be sent for QUERY. It holds private content.
+    """Show the whole prompt that was sent last, or for QUERY.
+
+    It holds private content.
 
     \b
     Examples:
@@ -74,7 +78,9 @@ def prompt(talk: Talk, query: str | None, shape: str, file: str | None, *, as_js
 @as_json
 @click.pass_obj
 def prime(talk: Talk, *, as_json: bool) -> None:
-    """Show what a conversation here begins with: known facts, entities, insights, summaries, earlier sessions.
+    """Show what a conversation here begins with.
+
+    Known facts, entities, insights, summaries, and the last turns of earlier sessions.
 
     \b
     Example:
@@ -96,7 +102,9 @@ def prime(talk: Talk, *, as_json: bool) -> None:
 @as_json
 @click.pass_obj
 def why(talk: Talk, memory_id: str, query: str | None, *, as_json: bool) -> None:
-    """Say why memory ID is, or is not, in the context for QUERY; by default for what you said last.
+    """Say why memory ID is, or is not, in the context.
+
+    In the one for QUERY; by default for what you said last.
 
     \b
     Example:
@@ -116,7 +124,9 @@ def why(talk: Talk, memory_id: str, query: str | None, *, as_json: bool) -> None
 @as_json
 @click.pass_obj
 def debug_budget(talk: Talk, *, as_json: bool) -> None:
-    """Show what the last prompt's window went to, how full it was, and what compaction makes of it.
+    """Show what the last prompt's window went to.
+
+    And how full it was, and what compaction makes of it.
 
     \b
     Example:
@@ -143,7 +153,7 @@ def debug_budget(talk: Talk, *, as_json: bool) -> None:
 @as_json
 @click.pass_obj
 def tool_budget(talk: Talk, *, as_json: bool) -> None:
-    """Show what the tools' schemas take of the window, and which are sent.
+    """Show what tools' schemas take, and which are sent.
 
     \b
     Example:
@@ -170,7 +180,9 @@ def tool_budget(talk: Talk, *, as_json: bool) -> None:
 @as_json
 @click.pass_obj
 def debug_retrieval(talk: Talk, query: str | None, limit: int, *, as_json: bool) -> None:
-    """Show what recall finds for QUERY and what each score is made of; by default for what you said last.
+    """Show what recall finds, and what scores are made of.
+
+    For QUERY; by default for what you said last.
 
     \b
     Example:

@@ -26,7 +26,7 @@ _FACTS = (Kind.FACT, Kind.PROFILE, Kind.CORRECTION, Kind.DECISION)
 @as_json
 @click.pass_obj
 def memory(talk: Talk, query: str | None, kinds: tuple[str, ...], limit: int, *, as_json: bool) -> None:
-    """Count what is remembered and list the newest, or find what answers QUERY.
+    """Count what is remembered, or find what answers QUERY.
 
     \b
     Examples:
@@ -54,7 +54,9 @@ def memory(talk: Talk, query: str | None, kinds: tuple[str, ...], limit: int, *,
 @as_json
 @click.pass_obj
 def facts(talk: Talk, query: str | None, limit: int, *, as_json: bool) -> None:
-    """List known facts: facts, profile, corrections, decisions; or find those that answer QUERY.
+    """List known facts, or find those that answer QUERY.
+
+    Facts, profile, corrections and decisions count.
 
     \b
     Example:
@@ -84,7 +86,9 @@ def insights(talk: Talk, query: str | None, limit: int, *, as_json: bool) -> Non
 @as_json
 @click.pass_obj
 def summaries(talk: Talk, query: str | None, limit: int, *, as_json: bool) -> None:
-    """List summaries, or find those that answer QUERY. /expand ID shows what one of this session stands for.
+    """List summaries, or find those that answer QUERY.
+
+    /expand ID shows what one of this session stands for.
 
     \b
     Example:
@@ -98,7 +102,9 @@ def summaries(talk: Talk, query: str | None, limit: int, *, as_json: bool) -> No
 @as_json
 @click.pass_obj
 def entities(talk: Talk, limit: int, *, as_json: bool) -> None:
-    """Count the people, places and things that memories are about, and list what is known of them.
+    """Count the people, places and things that are known.
+
+    Those that memories are about, with what is known of them.
 
     \b
     Example:
@@ -142,7 +148,9 @@ def sessions(talk: Talk, session: str | None, limit: int, *, as_json: bool) -> N
 @as_json
 @click.pass_obj
 def transcript(talk: Talk, limit: int | None, *, as_json: bool) -> None:
-    """Show this conversation as it was said, compacted turns and tool calls included.
+    """Show this conversation as it was said.
+
+    Compacted turns and tool calls included, with marks for what was stopped and what stands behind a summary.
 
     \b
     Example:

@@ -27,7 +27,9 @@ _execute = click.option("--execute", is_flag=True, help="Do it; without this the
 @as_json
 @click.pass_obj
 def lifecycle(talk: Talk, *, execute: bool, as_json: bool) -> None:
-    """Promote, fade, revive and end memories as their age and use ask for.
+    """Promote, fade, revive and end what is due.
+
+    By the age and use of memories, and the policy in force.
 
     \b
     Examples:
@@ -46,7 +48,9 @@ def lifecycle(talk: Talk, *, execute: bool, as_json: bool) -> None:
 @as_json
 @click.pass_obj
 def reorganize(talk: Talk, steps: tuple[str, ...], *, execute: bool, as_json: bool) -> None:
-    """Back up, analyze, dedupe, prune, synthesize and verify what is remembered here. Nothing is destroyed.
+    """Dedupe, prune and sum up what is remembered here.
+
+    After a backup, and verified at the end; nothing is destroyed.
 
     \b
     Examples:
@@ -74,7 +78,7 @@ def reorganize(talk: Talk, steps: tuple[str, ...], *, execute: bool, as_json: bo
 @as_json
 @click.pass_obj
 def migrate(talk: Talk, to: str | None, *, execute: bool, as_json: bool) -> None:
-    """Tell the store's schema, or copy the store to another place with --to.
+    """Tell the store's schema, or copy the store.
 
     \b
     Examples:
@@ -102,7 +106,9 @@ def migrate(talk: Talk, to: str | None, *, execute: bool, as_json: bool) -> None
 @as_json
 @click.pass_obj
 def snapshot(talk: Talk, to: Path | None, *, execute: bool, as_json: bool) -> None:
-    """Take a consistent, verified copy of the whole store in one file. It holds private content.
+    """Take a verified copy of the whole store in one file.
+
+    It holds private content.
 
     \b
     Examples:
@@ -129,7 +135,9 @@ def snapshot(talk: Talk, to: Path | None, *, execute: bool, as_json: bool) -> No
 @as_json
 @click.pass_obj
 def restore(talk: Talk, file: Path, *, execute: bool, as_json: bool) -> None:
-    """Put a snapshot FILE in the place of this store, which is kept beside it; the chat goes on in a new session.
+    """Put a snapshot FILE in the place of this store.
+
+    The present store is kept beside it, and the chat goes on in a new session.
 
     \b
     Examples:
@@ -153,7 +161,9 @@ def restore(talk: Talk, file: Path, *, execute: bool, as_json: bool) -> None:
 @as_json
 @click.pass_obj
 def reset(talk: Talk, confirm: str | None, *, no_snapshot: bool, execute: bool, as_json: bool) -> None:
-    """Erase everything that is remembered here, for good. This is no cure for poor recall: try /why and /doctor first.
+    """Erase everything that is remembered here, for good.
+
+    This is no cure for poor recall: try /why and /doctor first.
 
     \b
     Examples:
@@ -176,7 +186,9 @@ def reset(talk: Talk, confirm: str | None, *, no_snapshot: bool, execute: bool, 
 @as_json
 @click.pass_obj
 def doctor(talk: Talk, *, as_json: bool) -> None:
-    """Examine the store: faults of its files, growth, duplicates, unfinished runs, what to do about it.
+    """Examine the store, and say what helps.
+
+    Faults of its files, growth, duplicates, unfinished runs.
 
     \b
     Example:

@@ -21,7 +21,9 @@ __all__ = ["COMMANDS"]
 @as_json
 @click.pass_obj
 def cost(talk: Talk, *, as_json: bool) -> None:
-    """Show what this session took: its answers by model, and memory work by purpose. Prices: memory.costs.prices.
+    """Show what answers and memory work took.
+
+    In this session, by model and purpose, with the prices of memory.costs.prices.
 
     \b
     Example:
@@ -52,9 +54,10 @@ def cost(talk: Talk, *, as_json: bool) -> None:
 @as_json
 @click.pass_obj
 def export(talk: Talk, file: str, *, transcript: bool, as_json: bool) -> None:
-    """Write everything that is remembered here to a new FILE as JSON lines (`haversack import` reads them).
+    """Write what is remembered here to a new FILE.
 
-    The file holds private content: keep it as private as the store.
+    All of it as JSON lines, which `haversack import` reads. The file holds private content: keep it as private as the
+    store.
 
     \b
     Examples:

@@ -62,7 +62,7 @@ def chat(place: Place, resume: str | None, session: str | None, service: str | N
         raise InputError("give --resume or --session, not both")
     chosen = _Choice(service=service, model=model, session=resume or session, resume=resume is not None)
     failure = _converse(place, chosen)
-    if failure is not None and not sys.stdin.isatty():
+    if failure is not None and not _is_watched():
         raise click.exceptions.Exit(code_of(failure))
 
 
@@ -98,20 +98,22 @@ def _converse(place: Place, chosen: _Choice) -> HaversackError | None:
 
 
 def _open_talk(place: Place, sack: Haversack, settings: Config, choice: _Choice) -> Talk:
-    from haversack.chat.talk import Talk, choose_session
+    from haversack.chat.talk import Talk, check_window, choose_session
     from haversack.chat.tools import open_tools
 
     ns = sack.namespace(place.namespace)
     name = None if choice.session == _LAST else choice.session
     called = _service_name(settings, choice.service)
     answering = None if called is None else open_service(settings, called)
+    model = choice.model or settings.chat.model or (answering.model if answering else settings.engine.model)
+    check_window(model, settings.memory)
     talk = Talk(
         sack=sack,
         ns=ns,
         session=choose_session(ns, name, resume=choice.resume, now=utc_now()),
         screen=_Terminal(as_json=place.as_json),
         settings=settings.chat,
-        model=choice.model or settings.chat.model or (answering.model if answering else settings.engine.model),
+        model=model,
         service=answering,
         tools=open_tools(settings.chat.tools),
         memory=settings.memory,
@@ -128,7 +130,7 @@ def _begin(talk: Talk, *, resumed: bool) -> Chat:
     for problem in talk.tools.problems:
         talk.screen.note(f"tool server not reached: {printable(problem)}")
     running = Chat(talk=talk)
-    if not sys.stdin.isatty():
+    if not _is_watched():
         chat_in_pipe(running, sys.stdin)
         return running
     try:
@@ -149,6 +151,11 @@ def _greet(talk: Talk, *, resumed: bool) -> None:
     talk.screen.note(f"resumed with {len(turns)} turns" + ("; the last ones:" if turns else ""))
     for turn in turns[-_SHOWN:]:
         talk.screen.text(f"[{turn.message.role}] {show.one_line(turn.message.text, 200)}")
+
+
+def _is_watched() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _service_name(settings: Config, asked: str | None) -> str | None:
