@@ -169,7 +169,7 @@ class Recall:
 
     def filed(self, namespace: str, field: str, value: Json) -> list[str]:
         """Ids of all memories whose metadata field has that value, also of those that ended, oldest first."""
-        with self._fresh(namespace) as index:
+        with self._shelf.fresh(namespace) as index:
             rows, _ = index.facets.find(field_key(field, value))
             return [index.ids[row] for row in rows.tolist() if index.place.get(index.ids[row]) == row]
 
