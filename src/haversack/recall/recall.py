@@ -170,8 +170,8 @@ class Recall:
     def filed(self, namespace: str, field: str, value: Json) -> list[str]:
         """Ids of all memories whose metadata field has that value, also of those that ended, oldest first."""
         with self._shelf.fresh(namespace) as index:
-            rows, _ = index.facets.find(field_key(field, value))
-            return [index.ids[row] for row in rows.tolist() if index.place.get(index.ids[row]) == row]
+            rows: list[int] = index.facets.find(field_key(field, value))[0].tolist()
+            return [index.ids[row] for row in rows if index.place.get(index.ids[row]) == row]
 
     def missing(self, namespace: str) -> list[str]:
         """Ids of the memories without a vector of the present embedder, oldest first."""
