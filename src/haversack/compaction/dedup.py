@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from math import sqrt
 
@@ -121,10 +122,17 @@ def is_same_statement(new: str, old: str, similarity: float, policy: DedupPolicy
     return similarity >= policy.similarity and not _contrasts(new, old, similarity)
 
 
-def admit(new: Memory, existing: Sequence[Memory], similarities: Sequence[float], policy: DedupPolicy) -> Admission:
+def admit(
+    new: Memory,
+    existing: Sequence[Memory],
+    similarities: Sequence[float],
+    policy: DedupPolicy,
+    history: Sequence[Memory] = (),
+) -> Admission:
     """How a new statement joins others; `existing` are live candidates, `similarities` their cosines with it.
 
-    A statement that others outrank in trust ends none of them.
+    A statement that others outrank in trust ends none of them. `history` are statements on its subject that ended: one
+    that is told late takes its place among them.
     """
     pairs = [
         (old, near)
@@ -139,28 +147,41 @@ def admit(new: Memory, existing: Sequence[Memory], similarities: Sequence[float]
             return Admission(relation=Relation.NEAR, memories=(hidden_behind(new, old.id),), other=old.id)
     ended = [old for old, near in pairs if _ends(new, old, near)]
     if not ended:
-        return _told_late(new, [old for old, _ in pairs])
+        return _told_late(new, [*(old for old, _ in pairs), *history])
     return Admission(relation=Relation.ENDS, memories=succession(new, ended), other=ended[0].id)
 
 
-def _told_late(new: Memory, existing: Sequence[Memory]) -> Admission:
-    """It stands for itself, unless statements on its subject are true from a later time: the first of them ended it."""
-    later = [old for old in existing if _is_on_subject(new, old) and _TRUST[old.trust] >= _TRUST[new.trust]]
-    later = [old for old in later if old.event_time > new.event_time]
+def _told_late(new: Memory, told: Sequence[Memory]) -> Admission:
+    """It stands for itself, unless statements on its subject begin later: the first of them had ended it already.
+
+    What was true until now at the time when it begins ends there.
+    """
+    told = [one for one in told if _is_on_subject(new, one) and DUPLICATE_OF not in one.metadata]
+    begins = _begins(new)
+    later = [one for one in told if _begins(one) > begins and _TRUST[one.trust] >= _TRUST[new.trust]]
     if not later:
         return Admission(relation=Relation.NEW, memories=(new,))
-    first = min(later, key=lambda old: (old.event_time, old.id))
-    ended, begins = first.valid_from or first.event_time, new.valid_from or new.event_time
-    dated = replace(new, superseded_by=first.id, valid_from=begins, valid_to=max(begins, ended))
-    return Admission(relation=Relation.LATE, memories=(dated, replace(first, valid_from=ended)), other=first.id)
+    first = min(later, key=lambda one: (_begins(one), one.id))
+    dated = replace(new, superseded_by=first.id, valid_from=begins, valid_to=_begins(first))
+    cut = tuple(
+        replace(one, superseded_by=new.id, valid_to=begins)
+        for one in told
+        if _begins(one) <= begins and (one.valid_to is None or begins < one.valid_to)
+        if one.superseded_by is not None and _TRUST[one.trust] <= _TRUST[new.trust]
+    )
+    return Admission(
+        relation=Relation.LATE, memories=(dated, replace(first, valid_from=_begins(first)), *cut), other=first.id
+    )
+
+
+def _begins(memory: Memory) -> datetime:
+    return memory.valid_from or memory.event_time
 
 
 def succession(new: Memory, ended: Sequence[Memory]) -> tuple[Memory, ...]:
     """The new statement, true from when it was made, and those it ends, kept and true until then."""
-    begins = new.valid_from or new.event_time
-    dated = (
-        replace(old, superseded_by=new.id, valid_to=max(begins, old.valid_from or old.event_time)) for old in ended
-    )
+    begins = _begins(new)
+    dated = (replace(old, superseded_by=new.id, valid_to=max(begins, _begins(old))) for old in ended)
     return (replace(new, valid_from=begins), *dated)
 
 

@@ -18,7 +18,7 @@ from haversack.engine.aging import policy_of
 from haversack.engine.core import Core
 from haversack.errors import ServiceError
 from haversack.lifecycle.policy import DedupPolicy
-from haversack.model.memory import Kind, Memory
+from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
 from haversack.recall import indexed_text
 from haversack.store.port import Vector
@@ -106,7 +106,8 @@ class _Work:
             else [found[one.id] for one in others]
         )
         hides = self.compares and not new.pinned and new.kind in STATEMENTS
-        joined = admit(new, others, likeness, self.policy if hides else _NO_HIDING)
+        history = self._history(new, others)
+        joined = admit(new, others, likeness, self.policy if hides else _NO_HIDING, history)
         if joined.relation is Relation.SAME and joined.other is not None:
             self.known[new.id] = joined.other
             return
@@ -136,6 +137,17 @@ class _Work:
         same = Filter(kinds=_ON_SUBJECT, where=((SUBJECT, new.metadata[SUBJECT]),))
         hits = self.core.recall.listing([self.namespace], filter=same, now=self.now, top_k=_MOST_ON_SUBJECT)
         return [hit.memory_id for hit in hits]
+
+    def _history(self, new: Memory, others: Sequence[Memory]) -> list[Memory]:
+        """What was said on the subject and has ended, where the new statement is told late."""
+        if SUBJECT not in new.metadata or all(one.event_time <= new.event_time for one in others):
+            return []
+        filed = self.core.recall.filed(self.namespace, SUBJECT, new.metadata[SUBJECT]) if self.looks_back else []
+        known = {one.id for one in others if one.superseded_by is None}
+        stored = self.core.store.memories(self.namespace, [name for name in filed if name not in known])
+        told = [self.rows.get(one.id, one) for one in stored]
+        told += [one for name, one in self.rows.items() if name in self.places and name not in known]
+        return [one for one in told if one.superseded_by is not None and one.stage is not Stage.DELETED]
 
     def _before(self, new: Memory) -> dict[str, float]:
         """Drafts of the same call that came before."""

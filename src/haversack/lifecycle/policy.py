@@ -57,7 +57,7 @@ class DedupPolicy:
     similarity: float = 0.90
     """Cosine from which two wordings may be one statement; entities, numbers, negation, time still keep them apart."""
     check_newest: int = 50
-    """How many of the newest memories of the kind a new one is compared with."""
+    """How many of the newest memories of a kind are compared with each other when maintenance looks for duplicates."""
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
