@@ -27,6 +27,8 @@ class ToolServer:
     """The address of a server that runs already (streamable HTTP)."""
     token_env: str | None = None
     """The environment variable with the bearer token for `url`."""
+    allow_private: bool = False
+    """Whether `url` may lead into a private network; this machine may be named by `localhost` in any case."""
     seconds: float = 60.0
     """The longest that one call may take."""
 

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
@@ -17,6 +18,7 @@ import msgspec
 from haversack.chat.settings import ToolServer
 from haversack.errors import ConfigError, MissingExtraError
 from haversack.llm.port import Cancel, ServiceCancelled
+from haversack.net import check_address
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -157,14 +159,14 @@ async def _connect(line: _Line, stop: asyncio.Event) -> None:
     """Hold one connection, in one task from beginning to end, until told to stop."""
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
-            async with asyncio.timeout(_START_SECONDS) as patience:
-                async with _client(line.server, said) as client:
-                    line.tools = await _list(client)
-                    patience.reschedule(None)
-                    line.client = client
-                    line.ready.set()
-                    await stop.wait()
-                    line.client = None
+            async with asyncio.timeout(_START_SECONDS) as patience, AsyncExitStack() as stack:
+                client = await _client(line.server, said, stack)
+                line.tools = await _list(client)
+                patience.reschedule(None)
+                line.client = client
+                line.ready.set()
+                await stop.wait()
+                line.client = None
         except Exception as error:  # noqa: BLE001 - the background loop: whatever broke is told, and the chat goes on
             line.client = None
             line.problem = _told(error, said)
@@ -172,31 +174,36 @@ async def _connect(line: _Line, stop: asyncio.Event) -> None:
             line.ready.set()
 
 
-def _client(server: ToolServer, said: TextIO) -> Client:
+async def _client(server: ToolServer, said: TextIO, stack: AsyncExitStack) -> Client:
+    """A connection that ends with the stack."""
     from mcp import Client, StdioServerParameters, stdio_client
 
     if server.url is not None:
-        return Client(_address(server), read_timeout_seconds=server.seconds)
-    program, *arguments = server.command
-    missing = [name for name in server.env if name not in os.environ]
-    if missing:
-        raise ConfigError(f"the environment variable {missing[0]} is not set")
-    seen = {name: os.environ[name] for name in server.env}
-    started = StdioServerParameters(command=program, args=arguments, env=seen or None)
-    return Client(stdio_client(started, errlog=said), read_timeout_seconds=server.seconds)
+        check_address(server.url, allow_private=server.allow_private, allow_this_machine=True)
+        transport = server.url if server.token_env is None else await _bearing(server.url, server, stack)
+    else:
+        program, *arguments = server.command
+        seen = {name: _variable(name) for name in server.env}
+        started = StdioServerParameters(command=program, args=arguments, env=seen or None)
+        transport = stdio_client(started, errlog=said)
+    return await stack.enter_async_context(Client(transport, read_timeout_seconds=server.seconds))
 
 
-def _address(server: ToolServer) -> Any:
-    if server.token_env is None:
-        return server.url
+async def _bearing(url: str, server: ToolServer, stack: AsyncExitStack) -> Any:
+    """The transport to an address that wants a token."""
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    token = os.environ.get(server.token_env, "")
-    if not token:
-        raise ConfigError(f"the environment variable {server.token_env} is not set")
-    bearer = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=server.seconds)
-    return streamable_http_client(cast("str", server.url), http_client=bearer)
+    token = _variable(server.token_env or "")
+    client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=server.seconds)
+    return streamable_http_client(url, http_client=await stack.enter_async_context(client))
+
+
+def _variable(name: str) -> str:
+    value = os.environ.get(name, "")
+    if not value:
+        raise ConfigError(f"the environment variable {name} is not set")
+    return value
 
 
 async def _list(client: Client) -> list[Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
 import haversack
@@ -72,6 +74,17 @@ def test_the_first_failure_is_the_exit_code_and_the_rest_is_done(
     assert done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout != "" or "/why" in lines
+
+
+def test_a_person_whose_answers_go_into_a_file(tmp_path: Path, environment: dict[str, str]) -> None:
+    command = f"{shlex.join(PROGRAM)} --service none > out.txt"
+    child: Any = pexpect.spawn("/bin/sh", ["-c", command], cwd=str(tmp_path), env=environment, timeout=60)
+    child.send("Hello\n\x04")
+    child.expect("to go on: haversack chat --resume")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert (tmp_path / "out.txt").read_bytes() == b"[user] Hello\n"
 
 
 def test_exit_ends_it(configure: Any, model: Any, tmp_path: Path, environment: dict[str, str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +21,7 @@ pytest.importorskip("mcp")
 pytest.importorskip("openai")
 pytest.importorskip("prompt_toolkit")
 
+VARIABLE = "TIDE_TOKEN"
 TIDES = [sys.executable, str(Path(__file__).with_name("tide_server.py"))]
 
 
@@ -73,6 +76,33 @@ def test_a_server_that_is_not_there_is_told_and_the_others_work() -> None:
     assert len(tools.schemas) == 3
     tools.close()
     assert tools.call("tides_high_water", '{"port": "Veere"}', Event()).failed
+
+
+def test_a_server_at_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    running = subprocess.Popen([*TIDES, str(port)], stderr=subprocess.PIPE)
+    try:
+        assert running.stderr is not None
+        while b"running on" not in running.stderr.readline():
+            assert running.poll() is None
+        monkeypatch.setenv(VARIABLE, "secret")
+        address = f"http://127.0.0.1:{port}/mcp"
+        tools = open_tools({"a": ToolServer(url=address), "b": ToolServer(url=address, token_env=VARIABLE)})
+        assert tools.problems == []
+        for name in ("a_high_water", "b_high_water"):
+            assert not tools.call(name, '{"port": "Veere"}', Event()).failed
+        tools.close()
+    finally:
+        running.terminate()
+        running.communicate()
+
+
+def test_addresses_in_private_networks_are_refused() -> None:
+    tools = open_tools({"inner": ToolServer(url="http://169.254.169.254/latest/mcp")})
+    (problem,) = tools.problems
+    assert problem.startswith("inner: the address 'http://169.254.169.254/latest/mcp' leads to the private address")
+    tools.close()
 
 
 def test_no_servers_no_thread() -> None:

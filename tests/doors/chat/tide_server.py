@@ -1,4 +1,7 @@
-"""An MCP server with three tools: one that answers, one that fails, one that never ends. It also writes to stderr."""
+"""An MCP server with three tools: one that answers, one that fails, one that never ends. It also writes to stderr.
+
+Over stdin and stdout, or over HTTP at the port that is its argument.
+"""
 
 from __future__ import annotations
 
@@ -32,4 +35,6 @@ async def endless() -> str:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        server.run("streamable-http", port=int(sys.argv[1]))
     server.run()
