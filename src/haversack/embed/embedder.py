@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Embedder", "Vectors", "WordVectors"]
+__all__ = ["Embedder", "Vectors", "WithWords", "WordVectors"]
 
 Vectors = NDArray[np.float32]
 
@@ -44,4 +44,14 @@ class WordVectors(Protocol):
 
     def pieces(self, text: str) -> list[int]:
         """The pieces of a text, as rows of `codes`."""
+        ...
+
+
+@runtime_checkable
+class WithWords(Protocol):
+    """An embedder that brings word vectors along."""
+
+    @property
+    def words(self) -> WordVectors:
+        """For soft matching beside this embedder's own vectors."""
         ...

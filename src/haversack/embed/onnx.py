@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
@@ -13,6 +14,7 @@ import tokenizers
 from numpy.typing import NDArray
 
 from haversack.embed.embedder import Vectors
+from haversack.embed.static import StaticEmbedder
 from haversack.errors import MissingExtraError
 
 __all__ = ["ONNX_MODEL", "OnnxEmbedder"]
@@ -70,6 +72,11 @@ class OnnxEmbedder:
             batch = order[start : start + _BATCH]
             rows[batch] = self._run([ids[row] for row in batch])
         return rows
+
+    @cached_property
+    def words(self) -> StaticEmbedder:
+        """The shipped table, for soft matching of words."""
+        return StaticEmbedder()
 
     def embed_query(self, text: str) -> Vectors:
         """See the protocol."""

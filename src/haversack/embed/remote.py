@@ -16,6 +16,7 @@ import numpy as np
 
 from haversack.embed.codec import checked
 from haversack.embed.embedder import Vectors
+from haversack.embed.static import StaticEmbedder
 from haversack.errors import ConfigError, ServiceError, ServiceTimeout
 
 __all__ = ["RemoteEmbedder"]
@@ -59,6 +60,11 @@ class RemoteEmbedder:
             batch = asked[start : start + _BATCH]
             rows[batch] = self._request([texts[row][:_LONGEST] for row in batch], self.dimension)
         return rows
+
+    @cached_property
+    def words(self) -> StaticEmbedder:
+        """The shipped table, for soft matching of words."""
+        return StaticEmbedder()
 
     def embed_query(self, text: str) -> Vectors:
         """See the protocol."""

@@ -47,6 +47,11 @@ class StaticEmbedder:
         return self._loaded.tokenizer.pieces(text[:_LONGEST])
 
     @property
+    def words(self) -> StaticEmbedder:
+        """Its own pieces."""
+        return self
+
+    @property
     def codes(self) -> NDArray[np.int8]:
         """See the protocol."""
         return self._loaded.codes

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from haversack.embed.codec import encode_vectors
-from haversack.embed.embedder import Embedder, Vectors, WordVectors
+from haversack.embed.embedder import Embedder, Vectors, WithWords, WordVectors
 from haversack.embed.static import StaticEmbedder
 from haversack.model.memory import Json
 from haversack.model.query import Filter
@@ -46,7 +46,7 @@ class Recall:
 
     Every read first asks the store for the namespace's change sequence and takes in what came after the last look,
     so a write by any process is seen by the next search. A namespace's statistics never touch another's. `words` allows
-    soft matching of single words; the static embedder brings its own.
+    soft matching of single words; the embedders that ship bring them along.
     """
 
     def __init__(
@@ -60,8 +60,9 @@ class Recall:
     ) -> None:
         self._store = store
         self._embedder = embedder
-        self._words = embedder if words is None and isinstance(embedder, StaticEmbedder) else words
-        self._learned = LEXICAL if embedder is None else STATIC if embedder is self._words else SENTENCE
+        self._words = embedder.words if words is None and isinstance(embedder, WithWords) else words
+        static = isinstance(embedder, StaticEmbedder)
+        self._learned = LEXICAL if embedder is None else STATIC if static else SENTENCE
         self._options = options
         self._shelf = Shelf(store, embedder, self._words, limit_bytes)
 
