@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from haversack.assemble import LAYOUTS, Context, Format, Outcome, Prompt, Verdict
 from haversack.assemble.history import TurnVerdict
 from haversack.assemble.picture import draw_ledger
+from haversack.assemble.prompt import SessionVerdict
 from haversack.budget import Ledger
 from haversack.clock import utc_now
 from haversack.engine.namespace import Namespace
@@ -34,6 +35,7 @@ _MOST: Mapping[Outcome, int] = {
     Outcome.FILTERED: 10,
 }
 """Rows of each verdict that a section shows."""
+_MOST_TURNS = 200
 _SESSIONS = 200
 _SLIDER = 4_000
 
@@ -115,7 +117,9 @@ class Answer:
     ledger: Ledger
     picture: str
     groups: Sequence[Group]
-    turns: Sequence[tuple[TurnVerdict, str]]
+    turns: Sequence[tuple[TurnVerdict, str, str]]
+    """Verdict, first words and reason."""
+    sessions: Sequence[SessionVerdict]
     text: str
     value: float | None
     carried: frozenset[str]
@@ -154,6 +158,7 @@ def show(request: Request) -> Response:
         sessions=_sessions(ns),
         given_now=request.query_params.get("now", ""),
         defaults=defaults_of(request),
+        in_words=in_words,
     )
 
 
@@ -205,7 +210,8 @@ def _answer(ns: Namespace, name: str, asked: Asked, built: Context | Prompt, alo
         ledger=ledger,
         picture=draw_ledger(ledger, name or asked.query or asked.session),
         groups=[] if context is None else _groups(ns, context, alone),
-        turns=() if isinstance(built, Context) else _turns(built),
+        turns=() if isinstance(built, Context) else _turns(ns, asked.session, built),
+        sessions=() if isinstance(built, Context) else built.sessions,
         text=built.text if isinstance(built, Context) else _messages(built),
         value=None if context is None else context.value,
         carried=_carried(built),
@@ -252,8 +258,13 @@ def _row(verdict: Verdict, words: Mapping[str, Memory], alone: frozenset[str]) -
     )
 
 
-def _turns(prompt: Prompt) -> list[tuple[TurnVerdict, str]]:
-    return [(row, in_words(row.reason)) for row in prompt.turns[-_MOST[Outcome.KEPT] :]]
+def _turns(ns: Namespace, session: str, prompt: Prompt) -> list[tuple[TurnVerdict, str, str]]:
+    """The newest messages of the past: verdict, first words and reason. Words of other sessions are left out."""
+    rows = prompt.turns[-_MOST_TURNS:]
+    length = next((info.turns for info in ns.sessions() if info.id == session), 0)
+    words = {turn.id: turn.message.text for turn in ns.session(session).turns(after=length - 2 * _MOST_TURNS)}
+    words |= {memory.id: memory.content for memory in ns.get_many(row.id for row in rows if row.id not in words)}
+    return [(row, one_line(words.get(row.id, "")), in_words(row.reason)) for row in rows]
 
 
 def _messages(prompt: Prompt) -> str:

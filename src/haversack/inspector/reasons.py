@@ -27,6 +27,8 @@ _WORDS = {
     "orphan_result": "A tool result whose call is not there.",
     "unanswered_call": "A tool call without its result.",
     "not_a_start": "A conversation has to begin with the user's words.",
+    "no_complete_turn": "It ends in the middle of a turn.",
+    "stable_prefix": "This layout shows no other sessions.",
     "prior_session": "Other sessions' turns are the first to leave.",
 }
 

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -95,7 +96,7 @@ def go(page: Any, path: str) -> None:
 
 
 def wait(page: Any, condition: Callable[[Any], Any]) -> Any:
-    return WebDriverWait(page, 20, poll_frequency=0.05).until(condition)
+    return WebDriverWait(page, 20, 0.05, [NoSuchElementException, StaleElementReferenceException]).until(condition)
 
 
 def press(page: Any, *keys: str) -> None:
@@ -143,6 +144,17 @@ def test_the_slider_shows_what_the_library_returns(page: Any, store: Path) -> No
         assert told.startswith(f"{expected.tokens} of {budget} tokens.")
     assert "Left: " in told
     assert page.current_url.endswith(f"budget=0&now={quote(NOW)}")
+
+
+def test_the_button_copies_the_exact_text(page: Any, store: Path) -> None:
+    page.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+    go(page, f"/prompt?namespace=harbour&q=hull+paint&budget=150&now={quote(NOW)}")
+    button = page.find_element(By.CSS_SELECTOR, "button.copy")
+    button.click()
+    wait(page, lambda _: button.text == "Copied")
+    copied = page.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    with haversack.open(store) as sack:
+        assert copied == sack.namespace("harbour").context("hull paint", budget=150, now=NOW).text
 
 
 def test_by_keyboard_alone(page: Any, store: Path) -> None:

@@ -101,6 +101,8 @@ def test_a_prompt_shows_the_whole_window(browser: Any, sack: Haversack) -> None:
     for line in expected.ledger.lines:
         assert f'<th scope="row">{line.name}</th><td class="number">{line.tokens:,}</td>' in page
     assert '<th scope="row">kept for the answer</th><td class="number">300</td>' in page
+    newest = sack.namespace("harbour").session("plain").turns()[-1]
+    assert f"<li>{newest.message.text}" in page
 
 
 def test_looking_counts_as_no_use_and_no_trim(browser: Any, sack: Haversack) -> None:
