@@ -28,6 +28,8 @@ _ANY_WORD = re.compile(f"[{_UNSPACED}]+|{_WORD}(?:['\u2019]{_WORD})*")
 _RUN = re.compile(f"[{_UNSPACED}]+")
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 _CLITIC = re.compile("'(?:m|re|ve|ll|d|s)$")
+_UMLAUT = frozenset("äöü")
+_ELISION = re.compile("^(?:[cdjlmnst]|qu)'(?=..)")
 _LONGEST = 64
 _CACHE_LIMIT = 400_000
 
@@ -89,7 +91,7 @@ class _Stemmer(Protocol):
 
 _keys: dict[str, int] = {}
 _lock = Lock()
-_LANGUAGES = ("english", "russian", "arabic", "greek")
+_LANGUAGES = ("english", "german", "russian", "arabic", "greek")
 _stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in _LANGUAGES}  # pyright: ignore[reportUnknownMemberType]
 
 
@@ -110,12 +112,14 @@ def _pieces(run: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    word = _CLITIC.sub("", word.replace("\u2019", "'")).replace("'", "")[:_LONGEST]
+    word = _ELISION.sub("", _CLITIC.sub("", word.replace("\u2019", "'"))).replace("'", "")[:_LONGEST]
     if word.isascii():
         return _stemmers["english"].stemWord(word)
     if _RUN.match(word):
         return word
     bare = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word)))
+    if not _UMLAUT.isdisjoint(word):  # the only sign of German that a single word can carry
+        return _MARKS.sub("", unicodedata.normalize("NFD", _stemmers["german"].stemWord(word)))
     return _stemmers[_language(bare)].stemWord(bare)
 
 
