@@ -160,7 +160,7 @@ class Columns:
         """Add absent rows; returns the first of them."""
         first, self.rows = self.rows, self.rows + count
         if self.rows > self._room:
-            self._grow(max(self.rows, self._room + self._room // 2, 1024))
+            self._grow(max(self.rows, self._room + self._room // 2, 64))
         for name, (_, absent) in SCHEMA.items():
             self._full[name][first : self.rows] = absent
         self._full["vectors"][first : self.rows] = 0

@@ -17,6 +17,7 @@ __all__ = ["Postings", "Run"]
 Rows = NDArray[np.int32]
 Counts = NDArray[np.float32]
 _TAIL_LIMIT = 8_192
+_FIRST_TAIL = 128
 _GROWTH = 4
 
 
@@ -58,9 +59,9 @@ class Postings:
 
     def __init__(self, runs: Sequence[Run] = ()) -> None:
         self._runs = list(runs)
-        self._keys = np.empty(_TAIL_LIMIT, np.uint64)
-        self._rows = np.empty(_TAIL_LIMIT, np.int32)
-        self._counts = np.empty(_TAIL_LIMIT, np.uint8)
+        self._keys = np.empty(0, np.uint64)
+        self._rows = np.empty(0, np.int32)
+        self._counts = np.empty(0, np.uint8)
         self._used = 0
 
     def append(self, first_row: int, documents: Sequence[Sequence[int]]) -> None:
@@ -112,6 +113,10 @@ class Postings:
         if size > _TAIL_LIMIT:
             self._push(Run.sort(keys, rows, counts))
             return
+        if self._used + size > len(self._keys):
+            room = min(_TAIL_LIMIT, max(_FIRST_TAIL, 2 * (self._used + size)))
+            self._keys, self._rows = np.resize(self._keys, room), np.resize(self._rows, room)
+            self._counts = np.resize(self._counts, room)
         place = slice(self._used, self._used + size)
         self._keys[place], self._rows[place], self._counts[place] = keys, rows, counts
         self._used += size

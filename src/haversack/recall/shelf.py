@@ -38,6 +38,8 @@ class _Slot:
     """Whether segments were looked for."""
     unsaved: int = 0
     """Rows taken in since the index was saved or loaded."""
+    size: int = 0
+    """Bytes of the index when it was last looked at."""
     saving: Future[None] | None = None
 
 
@@ -50,6 +52,7 @@ class Shelf:
         self._words = words
         self._limit = limit_bytes
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._size = 0
         self._lock = Lock()
         self._saver: ThreadPoolExecutor | None = None
         self._saves = "durable" in store.abilities
@@ -81,7 +84,7 @@ class Shelf:
     def forget(self, namespace: str) -> None:
         """Drop the namespace's index; it is built again when it is asked for."""
         with self._lock:
-            self._slots.pop(namespace, None)
+            self._remove(namespace)
 
     def close(self) -> None:
         """Wait for what is being saved, and drop every index."""
@@ -92,6 +95,7 @@ class Shelf:
             saver.shutdown(wait=True)
         with self._lock:
             self._slots.clear()
+            self._size = 0
 
     @property
     def _dimension(self) -> int:
@@ -165,11 +169,18 @@ class Shelf:
 
     def _evict(self, keep: str) -> None:
         with self._lock:
-            held = {name: slot.index.nbytes for name, slot in self._slots.items()}
-            total = sum(held.values())
-            for name, size in held.items():
-                if total <= self._limit:
-                    return
-                if name != keep:
-                    del self._slots[name]
-                    total -= size
+            slot = self._slots.get(keep)
+            if slot is not None:
+                before, slot.size = slot.size, slot.index.nbytes
+                self._size += slot.size - before
+            while self._size > self._limit and len(self._slots) > 1:
+                oldest = next(iter(self._slots))
+                if oldest == keep:
+                    self._slots.move_to_end(keep)
+                    continue
+                self._remove(oldest)
+
+    def _remove(self, namespace: str) -> None:
+        slot = self._slots.pop(namespace, None)
+        if slot is not None:
+            self._size -= slot.size
