@@ -139,10 +139,11 @@ def show(request: Request) -> Response:
         problem, ledger = str(error), error.ledger
     except InputError as error:
         problem = str(error)
+    is_part = "part" in request.query_params
     return page(
         request,
-        "answers.html" if "part" in request.query_params else "prompt.html",
-        status=400 if problem and "part" not in request.query_params else 200,
+        "answers.html" if is_part else "prompt.html",
+        status=400 if problem and not is_part else 200,
         visitor=visitor,
         asked=asked,
         other=request.query_params.get("other_budget", ""),
@@ -154,8 +155,8 @@ def show(request: Request) -> Response:
         slider=max(_SLIDER, 2 * (asked.budget or 0)),
         layouts=list(LAYOUTS),
         formats=list(Format),
-        names=visitor.namespaces(),
-        sessions=_sessions(ns),
+        names=() if is_part else visitor.namespaces(),
+        sessions=() if is_part else _sessions(ns),
         given_now=request.query_params.get("now", ""),
         defaults=defaults_of(request),
         in_words=in_words,

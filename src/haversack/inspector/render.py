@@ -43,7 +43,7 @@ class Defaults:
     """What the pages begin with."""
 
     namespace: str | None = None
-    """None: the first one that the visitor reaches."""
+    """None, or one that holds nothing: the first one that the visitor reaches."""
     model: str = "gpt-4o"
     window: int = WINDOW
 
@@ -97,11 +97,8 @@ def here(request: Request) -> str:
     named = request.query_params.get("namespace")
     if named:
         return named
-    chosen = defaults_of(request).namespace
-    visitor = visitor_of(request)
-    if chosen is not None and visitor.key.reaches(chosen):
-        return chosen
-    return next(iter(visitor.namespaces()), chosen or "default")
+    chosen, known = defaults_of(request).namespace, visitor_of(request).namespaces()
+    return chosen if chosen in known else next(iter(known), chosen or "default")
 
 
 def number_in(request: Request, name: str, default: int) -> int:
