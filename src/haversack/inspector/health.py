@@ -67,7 +67,7 @@ def show(request: Request) -> Response:
 
 def picture(request: Request) -> Response:
     """Growth as a file."""
-    return saved(request, _growth(visitor_of(request).namespace(here(request))), "growth")
+    return saved(_growth(visitor_of(request).namespace(here(request))), "growth")
 
 
 def _growth(ns: Namespace) -> str:

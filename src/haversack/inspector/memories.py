@@ -68,7 +68,7 @@ def picture(request: Request) -> Response:
     """The timeline as a file."""
     ns = visitor_of(request).namespace(here(request))
     by_day = ns.timeline(limit=1, **_chosen(request)).by_day
-    return saved(request, draw_timeline(by_day, f"Memories of {ns.name} by day"), "memories")
+    return saved(draw_timeline(by_day, f"Memories of {ns.name} by day"), "memories")
 
 
 def _search(ns: Namespace, query: str, number: int, chosen: dict[str, Any]) -> Found:

@@ -60,7 +60,7 @@ def picture(request: Request) -> Response:
     """The curve as a file."""
     ns = visitor_of(request).namespace(here(request))
     memory = ns.get(request.query_params.get("id", ""))
-    return saved(request, _curve(memory, ns.maintenance.policy().decay, utc_now()), "strength")
+    return saved(_curve(memory, ns.maintenance.policy().decay, utc_now()), "strength")
 
 
 def change(request: Request) -> Response:

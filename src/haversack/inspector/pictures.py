@@ -106,7 +106,7 @@ def draw_utilisation(readings: Sequence[Reading], title: str) -> str:
     if points:
         drawn.append(_line(points, top=top, colour=COLOURS[2]))
         drawn += [_event(each, points[0][0], points[-1][0], top) for each in kept if each.compacted]
-    return _closed(drawn, "first turn", f"turn {readings[-1].position + 1:,}" if readings else "")
+    return _closed(drawn, f"turn {readings[0].position + 1:,}" if readings else "", "now")
 
 
 def _bars(by_day: Mapping[date, int]) -> list[tuple[date, date, int]]:

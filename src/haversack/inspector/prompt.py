@@ -174,7 +174,7 @@ def picture(request: Request) -> Response:
     """The ledger as a file."""
     asked = _asked(request)
     built = _build(visitor_of(request).namespace(asked.namespace), asked)
-    return saved(request, draw_ledger(built.ledger, asked.query or asked.session), "ledger")
+    return saved(draw_ledger(built.ledger, asked.query or asked.session), "ledger")
 
 
 def _answers(ns: Namespace, asked: Asked, other: Asked | None) -> list[Answer]:

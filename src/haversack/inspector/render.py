@@ -63,9 +63,9 @@ def page(request: Request, template: str, *, status: int = 200, visitor: Visitor
     return HTMLResponse(words, status)
 
 
-def saved(request: Request, picture: str, name: str) -> Response:
+def saved(picture: str, name: str) -> Response:
     """A picture as a file of its own."""
-    how = "inline" if "look" in request.query_params else f'attachment; filename="{name}.svg"'
+    how = f'attachment; filename="{name}.svg"'
     return Response(picture, media_type="image/svg+xml", headers={"content-disposition": how})
 
 

@@ -16,6 +16,7 @@ from haversack.errors import NotFoundError
 from haversack.inspector.pictures import Reading, draw_utilisation
 from haversack.inspector.render import defaults_of, drawing, here, number_in, page, saved, visitor_of
 from haversack.model.memory import Memory, Turn
+from haversack.model.message import Role
 from haversack.tokens import counter_for
 
 __all__ = ["one", "picture", "show"]
@@ -80,6 +81,7 @@ def one(request: Request) -> Response:
         size=_TURNS,
         spans=list(_spans(turns, folds, summaries)),
         last=newest[-1].position + 1 if newest else 0,
+        waits=bool(newest) and newest[-1].message.role in {Role.USER, Role.TOOL},
         folds=folds,
         calls=_calls(newest),
         drawn=drawing(_draw(request, session, newest, summaries)),
@@ -93,7 +95,7 @@ def picture(request: Request) -> Response:
     ns = visitor_of(request).namespace(here(request))
     session = ns.session(request.query_params.get("id", "") or "-")
     summaries = {memory.id: memory for memory in ns.get_many(fold.summary for fold in session.folds())}
-    return saved(request, _draw(request, session, _newest(session), summaries), "session")
+    return saved(_draw(request, session, _newest(session), summaries), "session")
 
 
 def readings(
