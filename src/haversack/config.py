@@ -21,6 +21,7 @@ from haversack.assemble import ToolBudget
 from haversack.chat.settings import ChatSettings
 from haversack.compaction import CompactionConfig
 from haversack.compaction.extraction.settings import ExtractionConfig
+from haversack.embed.settings import EmbeddingSettings
 from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
 from haversack.llm.settings import ServiceSettings
@@ -30,7 +31,7 @@ __all__ = ["Config", "Setting", "load_config", "read_secret", "settings_in_force
 
 _Section = TypeVar("_Section")
 _PREFIX = "HAVERSACK_"
-_NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "COMPLETE", "PROFILE", "CASES", "DATA", "EMBEDDER"})
+_NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "COMPLETE", "PROFILE", "CASES", "DATA"})
 """Variables of the program and its tests that are no settings of this file."""
 
 
@@ -40,6 +41,7 @@ class Config:
 
     engine: Settings = field(default_factory=Settings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     services: Mapping[str, ServiceSettings] = field(default_factory=dict[str, ServiceSettings])
     """Chat services by the name that `llm_service` gives."""
     chat: ChatSettings = field(default_factory=ChatSettings)

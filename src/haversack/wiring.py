@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from haversack.clock import utc_now
 from haversack.config import Config, load_config, read_secret
+from haversack.embed.settings import EMBEDDERS, EmbeddingSettings
 from haversack.engine.calibrating import Calibrations
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError, InputError, nearest
+from haversack.net import check_address
 from haversack.recall import Recall
 from haversack.tokens import counter_for
 
@@ -25,24 +27,23 @@ if TYPE_CHECKING:
 
 __all__ = ["open_haversack", "open_service", "site_of"]
 
-_EMBEDDERS = ("default", "none", "onnx")
-
 
 def open_haversack(
     store: str | os.PathLike[str],
     *,
-    embedder: str | Embedder = "default",
+    embedder: str | Embedder | None = None,
     config: str | os.PathLike[str] | Config | None = None,
     read_only: bool = False,
 ) -> Haversack:
     """Open a store, creating it if it is new: a path (one SQLite file), or `:memory:` for one that is gone at close.
 
-    `embedder` is `default` (ships with the package), `none` (words only), `onnx` (an extra) or an object of your own.
-    `config` is a file of settings, or settings already read; without one, the defaults and the environment serve.
+    `embedder` is `default` (ships with the package), `none` (words only), `onnx` (an extra) or an object of your own;
+    without one the settings choose (`embedding`), and they may name a remote service. `config` is a file of settings,
+    or settings already read; without one, the defaults and the environment serve.
     """
     settings = config if isinstance(config, Config) else load_config(config)
     port = _store(store, read_only=read_only)
-    vectors = _embedder(embedder)
+    vectors = _embedder(settings.embedding if embedder is None else embedder)
     calibrations = Calibrations(port, counter_for)
     return Haversack(
         Core(
@@ -67,6 +68,9 @@ def open_service(settings: Config, name: str) -> ChatService:
     if chosen is None:
         known = nearest(name, settings.services) if settings.services else "none is configured under `services`"
         raise ConfigError(f"no chat service is called {name!r}: {known}")
+    if chosen.base_url is not None:
+        where = f"services.{name}.base_url"
+        check_address(chosen.base_url, what=where, allow_private=chosen.allow_private, allow_this_machine=True)
     key = "none" if chosen.api_key_env is None else read_secret(chosen.api_key_env)
     if chosen.provider == "anthropic":
         from haversack.llm.anthropic import AnthropicService
@@ -100,8 +104,16 @@ def _store(where: str | os.PathLike[str], *, read_only: bool) -> Store:
     return SqliteStore(Path(place), read_only=read_only)
 
 
-def _embedder(choice: str | Embedder) -> Embedder | None:
+def _embedder(choice: str | EmbeddingSettings | Embedder) -> Embedder | None:
     match choice:
+        case EmbeddingSettings(name="remote", url=str() as url, model=str() as model):
+            from haversack.embed.remote import RemoteEmbedder
+
+            check_address(url, what="embedding.url", allow_private=choice.allow_private, allow_this_machine=True)
+            key = None if choice.api_key_env is None else read_secret(choice.api_key_env)
+            return RemoteEmbedder(url, model, key=key, dimension=choice.dimension, timeout=choice.timeout)
+        case EmbeddingSettings():
+            return _embedder(choice.name)
         case "default":
             from haversack.embed.static import StaticEmbedder
 
@@ -113,6 +125,6 @@ def _embedder(choice: str | Embedder) -> Embedder | None:
 
             return OnnxEmbedder()
         case str():
-            raise InputError(f"unknown embedder {choice!r}: {nearest(choice, _EMBEDDERS)}")
+            raise InputError(f"unknown embedder {choice!r}: {nearest(choice, EMBEDDERS)}")
         case _:
             return choice

@@ -10,6 +10,7 @@ from haversack.assemble import LAYOUTS, Layout, Prefer, Section, Sharing
 from haversack.config import Config, Setting, load_config, settings_in_force
 from haversack.errors import ConfigError, NotFoundError
 from haversack.model.memory import Kind
+from haversack.wiring import open_haversack
 
 PRIMING = """\
 memory:
@@ -219,3 +220,36 @@ def test_what_is_in_force_lists_every_setting(tmp_path: Path) -> None:
     path = written(tmp_path, COMPACTION)
     everything = leaves(msgspec.to_builtins(load_config(path, {}), enc_hook=dict))
     assert {setting.path for setting in settings_in_force(path, {})} == set(everything)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("embedding: {name: onxx}", "embedding.*did you mean 'onnx'"),
+        ("embedding: {name: remote}", "needs embedding.url and embedding.model"),
+        ("embedding: {name: remote, url: 'http://127.0.0.1:1/v1', modle: x}", "embedding.modle"),
+    ],
+)
+def test_an_embedder_that_cannot_be_is_an_error(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        load_config(written(tmp_path, text), {})
+
+
+def test_the_settings_choose_the_embedder_unless_the_call_does(tmp_path: Path) -> None:
+    remote = "embedding: {name: remote, url: 'http://127.0.0.1:9/v1', model: tiny, dimension: 3}"
+    path = written(tmp_path, remote)
+    with open_haversack(":memory:", config=load_config(path, {})) as sack:
+        assert sack._core.embedder is not None
+        assert (sack._core.embedder.model, sack._core.embedder.dimension) == ("tiny", 3)
+    with open_haversack(":memory:", config=load_config(path, {}), embedder="none") as sack:
+        assert sack._core.embedder is None
+    private = written(tmp_path, "embedding: {name: remote, url: 'http://10.0.0.7/v1', model: tiny}")
+    with pytest.raises(ConfigError, match=r"embedding\.url"):
+        open_haversack(":memory:", config=load_config(private, {}))
+
+
+def test_without_its_embedding_service_words_still_find_what_is_kept(tmp_path: Path) -> None:
+    text = "embedding: {name: remote, url: 'http://127.0.0.1:9/v1', model: tiny, dimension: 3, timeout: 0.2}"
+    with open_haversack(tmp_path / "m.db", config=load_config(written(tmp_path, text), {})) as sack:
+        kept = sack.namespace("a").remember("tea at four")
+        assert [hit.id for hit in sack.namespace("a").recall("tea")] == [kept.id]

@@ -18,7 +18,11 @@ class Embedder(Protocol):
 
     model: str
     """Identity, stored beside every vector: another name is another space."""
-    dimension: int
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Shape (len(texts), dimension). Raises ServiceError where a service fails or answers nonsense."""

@@ -12,6 +12,7 @@ import numpy as np
 from haversack.embed.codec import encode_vectors
 from haversack.embed.embedder import Embedder, Vectors, WithWords, WordVectors
 from haversack.embed.static import StaticEmbedder
+from haversack.errors import ServiceError
 from haversack.model.memory import Json
 from haversack.model.query import Filter
 from haversack.model.times import from_micros, micros
@@ -207,7 +208,13 @@ class Recall:
         self._shelf.close()
 
     def _query_vector(self, query: str) -> Vectors | None:
-        return None if self._embedder is None else self._embedder.embed_query(query)
+        """The query's vector; None without an embedder, and when its service fails: words find what they can."""
+        if self._embedder is None:
+            return None
+        try:
+            return self._embedder.embed_query(query)
+        except ServiceError:
+            return None
 
     def _search_one(
         self,

@@ -24,9 +24,9 @@ __all__ = ["COMMANDS"]
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; beyond loopback takes keys."
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=3300, show_default=True)
-@click.option("--embedder", default="default", show_default=True, help="default, none or onnx.")
+@click.option("--embedder", help="default, none or onnx; the settings choose when it is not given.")
 @place
-def serve(place: Place, host: str, port: int, embedder: str) -> None:
+def serve(place: Place, host: str, port: int, embedder: str | None) -> None:
     r"""Answer over HTTP until it is stopped; what was acknowledged is kept. Pages for the browser are at /inspector.
 
     Without keys it listens on loopback only and answers only to this machine.
