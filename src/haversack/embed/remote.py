@@ -47,10 +47,12 @@ class RemoteEmbedder:
         self._timeout = timeout
         self._opener = build_opener(_NoRedirect)
 
-    @cached_property
+    @property
     def dimension(self) -> int:
         """As told, or else asked of the service once."""
-        return self._dimension or int(self._request(["dimension"]).shape[1])
+        if self._dimension is None:
+            self._dimension = int(self._request(["dimension"]).shape[1])
+        return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See the protocol; nothing is returned when any batch fails."""
