@@ -41,10 +41,12 @@ LONG = 256
 """Tokens from which an item is shortened in its place when it does not fit, before others take the room."""
 _LEAST = 64
 """Tokens that a form shortened on the spot must have; smaller ones only get the crumbs."""
-_TAIL = 24
+_TAIL = 8
 """How many of the best omitted items are tried in a shorter form at the end."""
 _CRUMB = 6
-"""Free tokens below which not even a line is tried."""
+"""Free tokens below which not even a line is tried, however small the budget."""
+_CRUMBS = 40
+"""Below this fraction (a fortieth) of the budget what is left is not worth a line either."""
 
 _FITS = Fate(Outcome.KEPT, Reason.FITS, "pack", Rendition.FULL)
 _PINNED = Fate(Outcome.KEPT, Reason.PINNED, "pack", Rendition.FULL)
@@ -298,7 +300,7 @@ class _Job:
         """Give the crumbs that are left to shorter forms of the best that was left out; parents have none."""
         tried = 0
         for item in rest:
-            if packer.packing.spare < _CRUMB or tried >= _TAIL:
+            if packer.packing.spare < max(_CRUMB, self.budget // _CRUMBS) or tried >= _TAIL:
                 return
             if item not in packer.packing.taken and item not in packer.packing.blocked and self.lines.get(item) != "":
                 tried += 1

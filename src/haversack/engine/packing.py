@@ -18,7 +18,7 @@ from haversack.tokens import Counter
 
 __all__ = ["Packing", "gather", "pack"]
 
-_TOKENS_PER_CANDIDATE = 6
+_TOKENS_PER_CANDIDATE = 10
 """Shorter lines than this are rare, so a budget never holds more candidates than its tokens divided by this."""
 _FEWEST = 64
 _BACKGROUND = 0.1

@@ -10,7 +10,7 @@ from haversack.store.sqlite.rows import Row
 
 __all__ = ["find"]
 
-_SIZES = (1, 8, 64, 512)
+_SIZES = (1, 8, 32, 64, 128, 256, 512)
 
 
 def find(connection: sqlite3.Connection, select: str, fixed: Sequence[str], keys: Sequence[str]) -> Iterator[Row]:
