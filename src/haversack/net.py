@@ -20,19 +20,26 @@ Resolve = Callable[[str], Iterable[str]]
 
 
 def _addresses(host: str) -> list[str]:
+    """None for a host that cannot be found now: the call itself will say so."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise ConfigError(f"the host {host!r} cannot be found") from None
+        return []
     return [str(place[4][0]) for place in found]
 
 
 def check_address(
-    url: str, *, what: str = "the address", allow_private: bool = False, resolve: Resolve = _addresses
+    url: str,
+    *,
+    what: str = "the address",
+    allow_private: bool = False,
+    allow_this_machine: bool = False,
+    resolve: Resolve = _addresses,
 ) -> str:
     """The address itself when it may be called; raises ConfigError that says why not, and `what` it is for.
 
-    With `allow_private` any host may be called, as is right for a model that runs on one's own machine.
+    With `allow_private` any host may be called; with `allow_this_machine` also `localhost` and loopback addresses that
+    are written out, as is right for a model of one's own.
     """
     try:
         parts = urlsplit(url)
@@ -43,7 +50,7 @@ def check_address(
         raise ConfigError(f"{what} {url!r} must begin with https:// or http:// and name a host")
     if parts.username is not None or parts.password is not None:
         raise ConfigError(f"{what} must not hold a name and password; they would end up in logs")
-    if not allow_private:
+    if not allow_private and not (allow_this_machine and _is_this_machine(host)):
         for address in [host] if _is_literal(host) else resolve(host):
             if _is_private(address):
                 raise ConfigError(
@@ -58,6 +65,10 @@ def _is_literal(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_this_machine(host: str) -> bool:
+    return host == "localhost" or (_is_literal(host) and ipaddress.ip_address(host.partition("%")[0]).is_loopback)
 
 
 def _is_private(text: str) -> bool:

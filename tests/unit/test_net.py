@@ -60,6 +60,24 @@ def test_private_addresses_are_refused_unless_allowed(url: str):
     assert check(url, allow_private=True) == url
 
 
+@pytest.mark.parametrize("url", ["http://localhost:11434/v1", "http://127.0.0.1:1", "http://[::1]:8080"])
+def test_this_machine_is_allowed_where_it_is_written_out(url: str):
+    assert check_address(url, allow_this_machine=True) == url
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1", "http://inside.example.com", "http://0.0.0.0", "http://[::ffff:127.0.0.1]"]
+)
+def test_other_private_hosts_are_not(url: str):
+    with pytest.raises(ConfigError):
+        check_address(url, allow_this_machine=True, resolve=lambda host: NAMES[host])
+
+
+def test_a_host_that_cannot_be_found_is_left_to_the_call():
+    url = "https://nowhere.example"
+    assert check_address(url, resolve=lambda _: []) == url
+
+
 @pytest.mark.parametrize(
     "url", ["", "api.example.com", "file:///etc/passwd", "gopher://x", "http://", "http://[::1", "http://x:99999"]
 )

@@ -22,6 +22,8 @@ class ServiceSettings:
     model: str
     base_url: str | None = None
     """Of a compatible server; None: the provider's own."""
+    allow_private: bool = False
+    """Whether `base_url` may lead into a private network; this machine may be named by `localhost` in any case."""
     api_key_env: str | None = None
     """The environment variable that holds the key; local servers need none."""
 
