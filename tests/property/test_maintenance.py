@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import haversack
@@ -121,6 +121,11 @@ def test_a_lifecycle_run_touches_what_its_preview_names_and_nothing_twice(
     assert held(desk) == settled
 
 
+@example(
+    rows=[sample_memory(number, "the printers stand beside the door") for number in range(3)],
+    policy=Policy(max_memories=2),
+    hours=0,
+)
 @given(rows=memories(), policy=_policies, hours=_hours)
 def test_reorganising_touches_what_its_preview_names_and_nothing_twice(
     rows: list[Memory], policy: Policy, hours: int
@@ -203,7 +208,7 @@ def secrets(draw: st.DrawFn) -> str:
     """Words that stand nowhere by accident, in several scripts, with signs that JSON and SQL write otherwise."""
     core = draw(st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", min_size=10, max_size=14))
     around = draw(st.text(alphabet='ñ東é"\\\n\t \U0001f600ω', max_size=6))
-    return f"{around}{core}{around}"
+    return f"{around}zq{core}{around}"
 
 
 def _on_disk(folder: Path) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -152,16 +152,25 @@ def decide(rows: Sequence[Memory], policy: Policy, now: datetime, means: Means, 
     duplicates: tuple[Duplicate, ...] = ()
     pruned: tuple[Transition, ...] = ()
     if Part.DEDUPE in parts and policy.dedup.enabled:
-        ending = {each.memory for each in plan(rows, policy, now) if each.action is Action.DELETE}
-        staying = [memory for memory in rows if _is_statement(memory) and memory.id not in ending]
-        duplicates = tuple(means.duplicates(staying))
-        state |= {each.hide: means.hide(state[each.hide], each.keep) for each in duplicates}
+        duplicates = tuple(_hidden_one_by_one(state, policy, now, means))
     if Part.PRUNE in parts:
         pruned = tuple(each for each in plan(state.values(), policy, now) if each.action is Action.DELETE)
         written, _ = carried_out(state.values(), pruned, now)
         state |= {memory.id: memory for memory in written}
     syntheses = _syntheses(state, means, now) if Part.SYNTHESIZE in parts else ()
     return Decision(analysis=analysis, duplicates=duplicates, pruned=pruned, syntheses=syntheses)
+
+
+def _hidden_one_by_one(state: dict[str, Memory], policy: Policy, now: datetime, means: Means) -> Iterator[Duplicate]:
+    """Duplicates among what stays, hidden in `state`; then again, since what is hidden may let others stay."""
+    while True:
+        ending = {each.memory for each in plan(state.values(), policy, now) if each.action is Action.DELETE}
+        staying = [memory for memory in state.values() if _is_statement(memory) and memory.id not in ending]
+        found = means.duplicates(staying)
+        if not found:
+            return
+        state |= {each.hide: means.hide(state[each.hide], each.keep) for each in found}
+        yield from found
 
 
 def _rows(desk: Desk) -> list[Memory]:
