@@ -238,7 +238,7 @@ def test_no_byte_of_what_was_forgotten_for_good_stands_anywhere(words: list[str]
         with haversack.open(path, embedder="default") as sack:
             ns = sack.namespace("n")
             memory = ns.remember(words[0], importance=0.9, tags=["t"])
-            ns.remember(kept)
+            ns.remember(kept, kind="decision")
             said = ns.session("s").add("user", turn)
             for later in words[1:]:
                 ns.edit(memory.id, content=later)
