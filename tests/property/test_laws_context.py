@@ -238,13 +238,13 @@ def families(found: Sequence[Candidate], context: Context) -> dict[str, str]:
     """Child and parent by the rule's own words: both may enter, the child is no passage, no circle is above it."""
     out = {row.memory_id for row in context.verdicts if row.stage in {"filter", "section"}}
     live = {one.memory.id: one.memory for one in found if one.memory.id not in out}
-    counted = {row.memory_id: row.tokens for row in context.verdicts}
+    whole = {row.memory_id: row.tokens for row in context.verdicts if row.verdict is not Outcome.SHORTENED}
     named = {
         name: str(memory.metadata["parent"])
         for name, memory in live.items()
         if memory.kind is not Kind.PASSAGE and "parent" in memory.metadata
     }
-    named = {child: parent for child, parent in named.items() if parent in live and counted[parent] <= 256}
+    named = {child: parent for child, parent in named.items() if parent in live and whole.get(parent, 257) <= 256}
     return {child: parent for child, parent in named.items() if upwards(child, named)[-1] not in named}
 
 
