@@ -21,7 +21,7 @@ import pytest
 
 PROGRAM = [sys.executable, "-c", "from haversack.cli import main; main()"]
 """With the arguments of `haversack` behind it."""
-PATIENCE = 30.0
+PATIENCE = 90.0
 _CODES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07]*\x07|[=>])")
 ROWS, COLUMNS = 40, 110
 

@@ -76,6 +76,7 @@ def walk_through_every_command(terminal: Any, answered: Callable[[str], str]) ->
         say(f"One more thing, number {number}.", answered(f"One more thing, number {number}."))
 
 
+@pytest.mark.timeout(300)
 def test_thirty_turns_and_every_command_with_a_service(start: Any, configure: Any, model: Any, tmp_path: Path) -> None:
     prices = {"tiny": {"input": 10.0, "output": 100.0}}
     file = configure(
@@ -100,6 +101,7 @@ def test_thirty_turns_and_every_command_with_a_service(start: Any, configure: An
     assert {request["max_tokens"] for request in model.asked} == {300}
 
 
+@pytest.mark.timeout(300)
 def test_thirty_turns_and_every_command_without_a_service(start: Any, tmp_path: Path) -> None:
     terminal = start("--session", "trip")
     assert "no service is configured: prompts are shown, not sent" in terminal.shown
