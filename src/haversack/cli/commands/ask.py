@@ -124,7 +124,11 @@ def show_account(packed: Context) -> None:
 
 
 def show_verdicts(packed: Context, most: int = 15) -> None:
-    """How many candidates met which verdict, and the first of them."""
+    """What each section planned, used and left out; how many candidates met which verdict, and the first of them."""
+    if len(packed.sections) > 1:
+        show.heading("sections")
+        fields = ("name", "planned", "tokens", "candidates", "kept", "shortened", "dropped")
+        show.table(fields, [[getattr(row, name) for name in fields] for row in packed.sections if row.candidates])
     counts = {outcome: sum(row.verdict is outcome for row in packed.verdicts) for outcome in Outcome}
     show.heading("verdicts: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
     rows = [
