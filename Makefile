@@ -1,10 +1,9 @@
 # Every target sets up what it needs; a fresh machine wants only Python 3.11 or newer, with venv, and make.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-CASES ?= ../shared
 AXE := 4.14.1
 
-.PHONY: demo test test-model check bench fuzz bench-peers lock clean
+.PHONY: demo test test-model test-browser check bench fuzz bench-peers lock clean
 
 demo: .venv/.base
 	$(BIN)/haversack demo
