@@ -234,13 +234,17 @@ class _Job:
         return max(_SMALLEST_SLICE, self.supporting // _SLICE)
 
     def outgrown(self, anchor: Anchor, candidates: Sequence[Candidate], found: _Memories | None) -> bool:
-        """Whether the notes have to be packed anew: news but no room for it, or a pinned memory that fits nowhere."""
+        """Whether the notes have to be packed anew: full without the best there is, or a pinned memory fits nowhere."""
         if not anchor.notes:
             return False
         standing = anchor.shown.union(found.context.items if found else ())
         news = [one.memory for one in candidates if one.filtered is None and one.memory.id not in standing]
-        full = anchor.tokens + self.slot > self.supporting
-        return anchor.tokens > self.supporting or (full and bool(news)) or any(memory.pinned for memory in news)
+        if anchor.tokens > self.supporting or any(memory.pinned for memory in news):
+            return True
+        if not news or anchor.tokens + self.slot <= self.supporting:
+            return False
+        best = self.noted(Anchor(), candidates)
+        return best is not None and not standing.issuperset(best.context.items)
 
     def noted(self, anchor: Anchor, candidates: Sequence[Candidate]) -> _Memories | None:
         """Memories that do not stand in a note yet; None when there is room for none.
