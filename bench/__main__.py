@@ -20,6 +20,7 @@ ALONE = {
     "import": "bench.speed.start:import_time",
     "install": "bench.speed.start:install_size",
     "packing": "bench.speed.packing:run",
+    "optimum": "bench.speed.optimum:run",
     "context": "bench.speed.context:run",
     "writing": "bench.speed.writing:run",
     "maintenance": "bench.maintenance.run:run",

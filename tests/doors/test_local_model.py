@@ -126,7 +126,9 @@ def test_its_summaries_pass_the_guards_or_are_refused(service: OpenAIService) ->
         assert load_view(store, "n", "s")[1] == 0
 
 
-def test_memory_work_by_a_model_that_is_slow_and_talks_nonsense_loses_nothing(service: OpenAIService, tmp_path: Path) -> None:
+def test_memory_work_by_a_model_that_is_slow_and_talks_nonsense_loses_nothing(
+    service: OpenAIService, tmp_path: Path
+) -> None:
     config = Config(
         services={"local": ServiceSettings(provider="openai", model="gemma", base_url=service.base_url)},
         memory=MemorySettings(
