@@ -25,6 +25,7 @@ from haversack.assemble import (
     assemble,
     line,
 )
+from haversack.assemble.frame import FRAMES
 from haversack.errors import BudgetError
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Source
@@ -195,7 +196,7 @@ def test_no_item_that_fits_is_left_out(found: list[Candidate], budget: int, layo
     by_id = {candidate.memory.id: candidate for candidate in found}
     spare = budget - context.tokens
     shortened = any(row.verdict is Outcome.SHORTENED for row in context.verdicts)
-    family = families(found, context)
+    family = families(found, context, counter)
     for row in [row for row in context.verdicts if row.reason == "no_room"][:6]:
         above = [name for name in upwards(row.memory_id, family) if name not in context.items]
         if (shortened or row.tokens > spare) and len(above) == 1:
@@ -222,7 +223,7 @@ def test_no_child_without_its_parent(
     context = packed(found, budget, counter, layout, form)
     if context is None:
         return
-    family = families(found, context)
+    family = families(found, context, counter)
     for child, parent in family.items():
         if child in context.items:
             assert parent in context.items
@@ -234,17 +235,18 @@ def test_no_child_without_its_parent(
         assert section.max_items is None or len(kept) <= section.max_items
 
 
-def families(found: Sequence[Candidate], context: Context) -> dict[str, str]:
+def families(found: Sequence[Candidate], context: Context, counter: Counter) -> dict[str, str]:
     """Child and parent by the rule's own words: both may enter, the child is no passage, no circle is above it."""
     out = {row.memory_id for row in context.verdicts if row.stage in {"filter", "section"}}
     live = {one.memory.id: one.memory for one in found if one.memory.id not in out}
-    whole = {row.memory_id: row.tokens for row in context.verdicts if row.verdict is not Outcome.SHORTENED}
     named = {
         name: str(memory.metadata["parent"])
         for name, memory in live.items()
         if memory.kind is not Kind.PASSAGE and "parent" in memory.metadata
     }
-    named = {child: parent for child, parent in named.items() if parent in live and whole.get(parent, 257) <= 256}
+    item = FRAMES[context.format].item
+    heads = {name for name, memory in live.items() if counter.count(item(memory, memory.content)) <= 256}
+    named = {child: parent for child, parent in named.items() if parent in heads}
     return {child: parent for child, parent in named.items() if upwards(child, named)[-1] not in named}
 
 
