@@ -18,9 +18,9 @@ from haversack.assemble.layout import LAYOUTS, Layout, attention
 from haversack.assemble.pricing import Pricer
 from haversack.assemble.relevance import QueryRelevance, drop_irrelevant
 from haversack.assemble.trim import Kept, fit_history
-from haversack.budget import check_ratio, check_tokens
+from haversack.budget import Window, check_ratio, check_tokens
 from haversack.model.memory import Kind, Stage
-from haversack.model.message import Message
+from haversack.model.message import Message, Role, Text
 
 __all__ = ["Assembled", "ContextAssembler", "SupportingContextConfig"]
 
@@ -79,17 +79,23 @@ class ContextAssembler:
     config: SupportingContextConfig = field(default_factory=SupportingContextConfig)
     query_relevance: QueryRelevance = field(default_factory=QueryRelevance)
     format: Format = Format.MARKDOWN
+    max_tokens: int = 8192
+    """The model's window."""
+    output_buffer: int = 1024
 
-    def calculate_budget_limit(self, *, context_window: int, system: int = 0, tools: int = 0, output: int = 0) -> int:
+    def calculate_budget_limit(self, system_prompt: str, tool_definitions: Sequence[object] | None = None) -> int:
         """The dynamic budget: the window without system prompt, tool schemas and output buffer, never below 0."""
-        return max(0, context_window - system - tools - output)
+        system = (Message(role=Role.SYSTEM, parts=(Text(system_prompt),)),) if system_prompt.strip() else ()
+        tools = self.pricer.tools(tool_definitions).total if tool_definitions else 0
+        fixed = Window(size=self.max_tokens, system=sum(self._price(system)), tools=tools, output=self.output_buffer)
+        return fixed.dynamic
 
     def assemble_context(
         self,
         query: str,
         candidates: Sequence[Candidate],
-        *,
         budget_limit: int,
+        *,
         history: Sequence[Past] = (),
         prior: Sequence[Past] = (),
         now: datetime | None = None,

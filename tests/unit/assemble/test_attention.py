@@ -8,6 +8,7 @@ from haversack.assemble.relevance import drop_irrelevant, topic_words
 from haversack.errors import InputError
 from haversack.model.memory import Kind, Stage
 from haversack.model.message import Message, Role
+from haversack.tokens import Counter
 
 Say = Callable[..., Message]
 AsPast = Callable[..., list[Past]]
@@ -93,11 +94,14 @@ def test_old_superseded_and_redundant_memories(
     }
 
 
-def test_the_budget_formula() -> None:
-    limit = ContextAssembler.calculate_budget_limit
-    assembler = ContextAssembler.__new__(ContextAssembler)
-    assert limit(assembler, context_window=32_000, system=1500, tools=500, output=2500) == 27_500
-    assert limit(assembler, context_window=100, system=500) == 0
+def test_the_budget_formula(pricer: ModelPricer, exact: Counter) -> None:
+    assembler = ContextAssembler(pricer=pricer, max_tokens=32_000, output_buffer=2500)
+    system = "word " * 1499 + "word"
+    tools = [{"name": "look", "description": "Look it up. " * 40}]
+    schemas = pricer.tools(tools).total
+    assert assembler.calculate_budget_limit(system) == 32_000 - 2500 - (exact.count(system) + 3 + exact.count("system"))
+    assert assembler.calculate_budget_limit("") - assembler.calculate_budget_limit("", tools) == schemas > 100
+    assert ContextAssembler(pricer=pricer, max_tokens=1025).calculate_budget_limit(system, tools) == 0
 
 
 def insights(make: Make) -> list[Candidate]:
