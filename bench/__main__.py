@@ -21,6 +21,7 @@ ALONE = {
     "install": "bench.speed.start:install_size",
     "packing": "bench.speed.packing:run",
     "optimum": "bench.speed.optimum:run",
+    "cap": "bench.speed.cap:run",
     "context": "bench.speed.context:run",
     "writing": "bench.speed.writing:run",
     "maintenance": "bench.maintenance.run:run",
