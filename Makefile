@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 AXE := 4.14.1
 
-.PHONY: demo test test-model test-browser check bench fuzz bench-peers lock clean
+.PHONY: demo test test-model test-browser browser check bench fuzz bench-peers lock clean
 
 demo: .venv/.base
 	$(BIN)/haversack demo
@@ -15,10 +15,13 @@ test: .venv/.dev
 test-model: .venv/.dev .venv-model/.ready
 	PYTHONPATH=.venv-model $(BIN)/python -m pytest -q tests/doors/test_local_model.py
 
-# The inspector in real headless Chromium, with the accessibility rules of axe-core. Installs both (as root, on Debian).
-test-browser: .venv/.dev .venv/axe/package/axe.min.js
-	{ command -v chromium && command -v chromedriver; } >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium chromium-driver)
+# The inspector in real headless Chromium, with the accessibility rules of axe-core.
+test-browser: .venv/.dev browser
 	$(BIN)/python -m pytest -q tests/doors/inspector/test_browser.py
+
+# Installs both (as root, on Debian).
+browser: .venv/axe/package/axe.min.js
+	{ command -v chromium && command -v chromedriver; } >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium chromium-driver)
 
 .venv/axe/package/axe.min.js: .venv/bin/python
 	mkdir -p .venv/axe
