@@ -50,8 +50,6 @@ def test_the_guide_runs(served: tuple[str, Haversack], monkeypatch: pytest.Monke
     blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 2
     for block in blocks:
-        if "dakera" in block:
-            pytest.importorskip("dakera")
         exec(block.replace("http://localhost:3300", address), {"__name__": "guide"})  # noqa: S102 - our own page
 
 

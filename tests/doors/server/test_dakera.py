@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import dakera
 import pytest
 
 from haversack.engine.haversack import Haversack
-
-dakera = pytest.importorskip("dakera")
 
 AGENT = "user-alice"
 

@@ -216,14 +216,16 @@ def test_a_hundred_connections_that_say_nothing_hurt_nobody(lone: Served):
 
 
 def test_too_many_at_once_are_told_to_wait(tmp_path: Path):
-    limits = Limits(key_active=2, body_seconds=5)
+    limits = Limits(key_active=2, body_seconds=60)
     with haversack.open(tmp_path / "memory.db") as sack:
         served = Served(sack, limits)
         try:
             slow = [served.connect() for _ in range(2)]
             for connection in slow:
-                connection.sendall(served.head(JSON, "Content-Length: 100") + b"{")
-            answered = _until(lambda: served.http.get("/v1/namespaces"), lambda one: one.status_code == 429)
+                connection.sendall(served.head(JSON, "Content-Length: 100", "Expect: 100-continue"))
+                assert connection.recv(65_536).startswith(b"HTTP/1.1 100"), "it has its place once it is told to go on"
+            answered = served.http.get("/v1/namespaces")
+            assert answered.status_code == 429
             assert answered.json()["code"] == "RATE_LIMIT_EXCEEDED"
             assert answered.headers["retry-after"] == "1"
             for connection in slow:
@@ -284,7 +286,7 @@ def test_stopping_ends_streams_and_keeps_what_was_acknowledged(tmp_path: Path):
             listening.sendall(served.head(method="GET", path="/v1/namespaces/alice/events"))
             assert listening.recv(65_536).startswith(b"HTTP/1.1 200")
             writing.start()
-            while len(acknowledged) < 20 and not refused.is_set():
+            while len(acknowledged) < 20 and not refused.wait(0.01):
                 pass
             served.close()
             writing.join(20)
