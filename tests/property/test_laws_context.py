@@ -25,6 +25,7 @@ from haversack.assemble import (
     assemble,
     line,
 )
+from haversack.assemble.compose import LONG
 from haversack.assemble.frame import FRAMES
 from haversack.errors import BudgetError
 from haversack.model.identity import make_id
@@ -194,25 +195,24 @@ def test_no_item_that_fits_is_left_out(found: list[Candidate], budget: int, layo
     if context is None or budget == 0:
         return
     by_id = {candidate.memory.id: candidate for candidate in found}
-    spare = budget - context.tokens
-    shortened = any(row.verdict is Outcome.SHORTENED for row in context.verdicts)
+    whole = [row.memory_id for row in context.verdicts if row.verdict is Outcome.KEPT]
+    item = FRAMES[form].item
+    short = [by_id[row.memory_id].memory for row in context.verdicts if row.verdict is Outcome.SHORTENED]
+    if any(counter.count(item(memory, memory.content)) >= LONG for memory in short):
+        return  # a long one is shortened before others take the room
     family = families(found, context, counter)
     for row in [row for row in context.verdicts if row.reason == "no_room"][:6]:
-        above = [name for name in upwards(row.memory_id, family) if name not in context.items]
-        if (shortened or row.tokens > spare) and len(above) == 1:
-            opened = {kept.section for kept in context.kept if kept.kind is not Kind.PASSAGE}
-            assert row.tokens > spare or row.kind is Kind.PASSAGE or row.section not in opened
-            continue
-        if shortened or any(s.max_items is not None for s in layout.sections if s.name == row.section):
+        above = [name for name in upwards(row.memory_id, family) if name not in whole]
+        if any(s.max_items is not None for s in layout.sections if s.name == row.section):
             continue
         every = assemble(
-            [by_id[name] for name in (*context.items, *above)],
+            [by_id[name] for name in (*whole, *above)],
             budget=100_000,
             counter=counter,
             layout=layout,
             format=form,
         )
-        assert len(every.items) == len(context.items) + len(above)
+        assert len(every.items) == len(whole) + len(above)
         assert every.tokens > budget
 
 
@@ -245,7 +245,7 @@ def families(found: Sequence[Candidate], context: Context, counter: Counter) -> 
         if memory.kind is not Kind.PASSAGE and "parent" in memory.metadata
     }
     item = FRAMES[context.format].item
-    heads = {name for name, memory in live.items() if counter.count(item(memory, memory.content)) <= 256}
+    heads = {name for name, memory in live.items() if counter.count(item(memory, memory.content)) <= LONG}
     named = {child: parent for child, parent in named.items() if parent in heads}
     return {child: parent for child, parent in named.items() if upwards(child, named)[-1] not in named}
 

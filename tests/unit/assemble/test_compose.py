@@ -1,6 +1,7 @@
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,19 @@ def test_a_session_of_two_days_has_two_headers(make_candidate: Make, words: Coun
 def test_document_chunks_stand_under_their_title(make_candidate: Make, words: Counter) -> None:
     chunk = make_candidate("x y", kind=Kind.PASSAGE, document="Guide\nto all")
     assert assemble([chunk], budget=50, counter=words).text == "## Guide to all\n- x y\n"
+
+
+def test_what_was_said_at_one_moment_stands_in_the_order_of_arrival_and_of_its_chunks(
+    make_candidate: Make, words: Counter
+) -> None:
+    def chunk(number: int, born: int, part: tuple[int, int] | None) -> Candidate:
+        made = make_candidate(f"{number}", number=number, kind=Kind.PASSAGE, document="Guide")
+        source = replace(made.memory.source, part=part)
+        return replace(made, memory=replace(made.memory, born=born, source=source))
+
+    found = [chunk(1, 2, None), chunk(2, 1, None), chunk(3, 3, (1, 2)), chunk(4, 3, (0, 2)), chunk(6, 4, None)]
+    context = assemble([*found, chunk(5, 4, None)], budget=100, counter=words)
+    assert context.text == "## Guide\n- 2\n- 1\n- 4\n- 3\n- 5\n- 6\n"
 
 
 def test_best_first_with_skip(make_candidate: Make, words: Counter) -> None:

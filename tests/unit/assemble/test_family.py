@@ -74,6 +74,8 @@ def test_a_parent_counts_among_the_items_of_its_section(acme: Mapping[str, Candi
     layout = layout_named("sections").with_max_items({"entities": 2})
     context = assemble(list(acme.values()), budget=100, counter=words, layout=layout)
     assert held(context, acme) == {"entity", "people", "tea"}
+    one = assemble(list(acme.values()), budget=100, counter=words, layout=layout.with_max_items({"entities": 1}))
+    assert held(one, acme) == {"entity", "tea"}
     full = context.verdicts.of(acme["blue"].memory.id)
     assert full is not None
     assert (full.verdict, full.reason) == (Outcome.DROPPED, "section_full")
