@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from haversack.assemble import LAYOUTS, SHAPES, Outcome, PrimingConfig
+from haversack.assemble import LAYOUTS, SHAPES, Outcome, PrimingConfig, ToolBudget
 from haversack.compaction import CompactionConfig
 from haversack.compaction.result import Outcome as Run
 from haversack.engine.haversack import Haversack
@@ -232,6 +232,25 @@ def test_every_layout_and_shape_gives_a_prompt_within_its_window(ns: Namespace, 
     assert prompt.tokens <= 1400
     for shape in SHAPES:
         assert prompt.messages(shape)
+
+
+@pytest.mark.parametrize("layout", ["attention", "cached"])
+def test_a_megabyte_and_a_huge_schema_take_no_more_than_their_part(ns: Namespace, layout: str) -> None:
+    session = ns.session("s")
+    session.add("user", "The harbour of Veere has a crane. " * 30_000)
+    session.add("assistant", "x" * 1_000_000)
+    session.add("user", "Thanks.")
+    tools = [{"name": "crane", "description": "d " * 50_000}]
+    wanted: dict[str, Any] = {"window": 4000, "output": 100, "layout": layout, "tools": tools}
+    with pytest.raises(BudgetError, match=r"the largest part is tools/crane with \d{5}") as refused:
+        session.prompt("Which crane?", **wanted)
+    assert refused.value.ledger is not None
+    assert refused.value.ledger.tokens("tools/crane") > 50_000
+    prompt = session.prompt("Which crane?", tool_budget=ToolBudget(), **wanted)
+    assert prompt.tool_report is not None
+    assert [row.reason for row in prompt.tool_report.rows] == ["no_room"]
+    assert [row.verdict for row in prompt.turns] == [Outcome.SHORTENED, Outcome.SHORTENED, Outcome.KEPT]
+    assert prompt.tokens <= 3900
 
 
 def test_what_became_of_earlier_sessions_is_said(engine: Callable[..., Haversack]) -> None:
