@@ -212,7 +212,7 @@ def test_trim_keeps_the_laws(seed: int, length: int, budget: int, pricer: ModelP
     check_legal(kept.messages)
 
 
-@given(st.integers(0, 5000), st.integers(3, 20), st.sampled_from([1200, 3000]))
+@given(st.integers(0, 5000), st.integers(3, 30), st.sampled_from([700, 1200, 3000]))
 def test_the_prefix_is_stable(seed: int, turns: int, window: int) -> None:
     """Each prompt repeats the one before, up to its query, unless a named event says otherwise."""
     random = Random(seed)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from haversack.assemble import LAYOUTS, SHAPES, Outcome, PrimingConfig, ToolBudget
+from haversack.budget import Ledger
 from haversack.compaction import CompactionConfig
 from haversack.compaction.result import Outcome as Run
 from haversack.engine.haversack import Haversack
@@ -244,7 +245,7 @@ def test_a_megabyte_and_a_huge_schema_take_no_more_than_their_part(ns: Namespace
     wanted: dict[str, Any] = {"window": 4000, "output": 100, "layout": layout, "tools": tools}
     with pytest.raises(BudgetError, match=r"the largest part is tools/crane with \d{5}") as refused:
         session.prompt("Which crane?", **wanted)
-    assert refused.value.ledger is not None
+    assert isinstance(refused.value.ledger, Ledger)
     assert refused.value.ledger.tokens("tools/crane") > 50_000
     prompt = session.prompt("Which crane?", tool_budget=ToolBudget(), **wanted)
     assert prompt.tool_report is not None
