@@ -42,7 +42,7 @@ def walk_through_every_command(terminal: Any, answered: Callable[[str], str]) ->
     say("/debug-retrieval units", "recency +")
     say("/prime", "Alice prefers metric units")
     say("/memory", "1 fact")
-    say("/facts", "Alice prefers metric units")
+    say("/facts", "Alice prefers")
     say("/entities", "Alice")
     say("/insights", "none yet")
     say("/cost --json", '"total"')
