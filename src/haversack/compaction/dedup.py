@@ -1,8 +1,8 @@
 """When two statements are one, and when a new one ends an old one. Pure: similarities come in as numbers.
 
 Law: nothing is destroyed. A duplicate is kept, hidden behind the statement it repeats; a statement that is no longer
-true is kept with the date it ended. Both can be undone. Statements that differ in a name, a number, a negation or a
-time are never one, however alike they look.
+true is kept with the date it ended. Both can be undone. Statements that differ in a word, a number, a sign or their
+order are never one, however alike they look; only inflections, fillers and quiet punctuation make no difference.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
 from haversack.model.memory import Memory, Stage, Trust
 from haversack.model.text import fingerprint_form
+from haversack.scoring.words import key_of
 
 __all__ = [
     "DUPLICATE_OF",
@@ -49,17 +50,10 @@ DUPLICATE_OF = "haversack.duplicate_of"
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosine of one text with each of the others."""
 
-_NEAR_IDENTICAL = 0.97
-_SHARED_PREFIX = 3
 _RELATED = 0.5
 _TAKEN_UP = 0.75
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NO_CASE = re.compile(r"[\u0590-\u06ff\u0900-\u0fff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|\w+n['’]t|cannot|dislikes?|hates?|refuses?"
-    r"|nicht|kein\w*|nunca|jamais|pas|не|нет)\b|ない|ません|不|没|沒",
-    re.IGNORECASE,
-)
 _TIME = re.compile(
     r"\b(?:yesterday|today|tomorrow|tonight|now|once|formerly|previously|last|next|before|after|until|since|ago"
     r"|was|were|had|will|used to|morning|noon|afternoon|evening|night|daily|weekly|monthly|yearly"
@@ -78,6 +72,9 @@ a an and are as at be been but by for from has have he her his i in is it its me
 them they this to us we with you your do does did not no any more very really
 """
 _FUNCTION = frozenset(_FUNCTION_WORDS.split())
+_SAID = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[^\w\s.,;:!…'’‘\"“”„«»()\[\]。、！，；：「」]")
+"""What may tell two statements apart: words, and signs that are no quiet punctuation."""
+_UNSAID = frozenset("the that of is are am be been being just also very really".split())
 _TRUST = {Trust.CORRECTION: 3, Trust.MANUAL: 2, Trust.VERIFIED: 1, Trust.EXTRACTED: 0}
 
 
@@ -116,10 +113,10 @@ class Merge:
 
 
 def is_same_statement(new: str, old: str, similarity: float, policy: DedupPolicy) -> bool:
-    """Whether two wordings say one thing: word for word, or alike enough and told apart by nothing."""
+    """Whether two wordings say one thing: word for word, or alike enough with nothing that tells them apart."""
     if fingerprint_form(new) == fingerprint_form(old):
         return True
-    return similarity >= policy.similarity and not _contrasts(new, old, similarity)
+    return similarity >= policy.similarity and _says_the_same(new, old)
 
 
 def admit(
@@ -268,39 +265,20 @@ def _names_of(text: str) -> frozenset[str]:
     return frozenset(anchor for anchor in anchors(text) if not _TIME.fullmatch(anchor))
 
 
-def _contrasts(new: str, old: str, similarity: float) -> bool:
-    """Whether something tells the two apart that similarity does not see."""
+def _says_the_same(new: str, old: str) -> bool:
+    """Whether the two have the same words and signs in the same order, inflections and fillers aside."""
     if _names_of(new) != _names_of(old):
-        return True
-    if len(_NEGATION.findall(new)) % 2 != len(_NEGATION.findall(old)) % 2:
-        return True
-    if _times(new) != _times(old):
-        return True
-    return _says_other(new, old, similarity)
+        return False
+    mine, theirs = _said(new), _said(old)
+    return len(mine) == len(theirs) and all(map(_is_inflection, mine, theirs))
 
 
-def _times(text: str) -> set[str]:
-    return {match.casefold() for match in _TIME.findall(text)}
-
-
-def _says_other(new: str, old: str, similarity: float) -> bool:
-    """Whether the new one says more, or `red` for `blue`. Inflections pass, and other words in near-identity."""
-    mine, theirs = set(_words(new)), set(_words(old))
-    added, removed = mine - theirs, theirs - mine
-    if not added or not removed:
-        return bool(added)
-    if any(_NO_CASE.search(word) for word in added | removed):
-        return True
-    unlike = [word for word in added if not any(_is_inflection(word, other) for other in removed)]
-    capitals = {word.casefold() for word in _WORD.findall(f"{new} {old}") if word[0].isupper()}
-    return bool(unlike) and (similarity < _NEAR_IDENTICAL or bool(capitals & {*unlike, *removed}))
+def _said(text: str) -> list[str]:
+    return [word for word in _SAID.findall(fingerprint_form(text)) if word not in _UNSAID]
 
 
 def _is_inflection(word: str, other: str) -> bool:
-    shared = next(
-        (place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other))
-    )
-    return shared >= _SHARED_PREFIX and 2 * shared >= min(len(word), len(other))
+    return word == other or (word.isalpha() and other.isalpha() and key_of(word) == key_of(other))
 
 
 def _words(text: str) -> list[str]:
