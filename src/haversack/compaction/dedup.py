@@ -74,7 +74,8 @@ them they this to us we with you your do does did not no any more very really
 _FUNCTION = frozenset(_FUNCTION_WORDS.split())
 _SAID = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[^\w\s.,;:!…'’‘\"“”„«»()\[\]。、！，；：「」]")
 """What may tell two statements apart: words, and signs that are no quiet punctuation."""
-_UNSAID = frozenset("the that of is are am be been being just also very really".split())
+_FILLERS = "the that of is are am be been being just also very really"
+_UNSAID = frozenset(_FILLERS.split())
 _TRUST = {Trust.CORRECTION: 3, Trust.MANUAL: 2, Trust.VERIFIED: 1, Trust.EXTRACTED: 0}
 
 
