@@ -67,8 +67,10 @@ class Setting:
     origin: str
 
 
-def load_config(path: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None) -> Config:
-    """The settings of a file (none: the defaults) with the environment's on top.
+def load_config(
+    path: str | os.PathLike[str] | Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Config:
+    """The settings of a file, or a mapping like one (none: the defaults), with the environment's on top.
 
     Raises ConfigError for what is unknown, misplaced or out of range, NotFoundError for a missing file.
     """
@@ -100,9 +102,11 @@ def settings_in_force(
     ]
 
 
-def _file(path: str | os.PathLike[str] | None) -> dict[str, Any]:
+def _file(path: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[str, Any]:
     if path is None:
         return {}
+    if isinstance(path, Mapping):
+        return dict(path)
     place = Path(path)
     try:
         text = place.read_text(encoding="utf-8-sig")

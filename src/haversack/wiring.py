@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from haversack.clock import utc_now
 from haversack.config import Config, load_config, read_secret
@@ -32,15 +33,16 @@ def open_haversack(
     store: str | os.PathLike[str],
     *,
     embedder: str | Embedder | None = None,
-    config: str | os.PathLike[str] | Config | None = None,
+    config: str | os.PathLike[str] | Mapping[str, Any] | Config | None = None,
     read_only: bool = False,
 ) -> Haversack:
     """Open a store, creating it if it is new: a path (one SQLite file), or `:memory:` for one that is gone at close.
 
     `embedder` is `default` (ships with the package), `none` (words only), `onnx` (an extra) or an object of your own;
     without one the settings choose (`embedding`), and they may name a remote service. `config` is a file of settings,
-    or settings already read; without one, the defaults and the environment serve.
+    a mapping like one, or settings already read; without one, the defaults and the environment serve.
     """
+    store = _place(store)
     settings = config if isinstance(config, Config) else load_config(config)
     port = _store(store, read_only=read_only)
     vectors = _embedder(settings.embedding if embedder is None else embedder)
@@ -83,7 +85,7 @@ def open_service(settings: Config, name: str) -> ChatService:
 
 def site_of(store: str | os.PathLike[str]) -> Site | None:
     """The files of the store of this name, open or not; None where it has none."""
-    place = os.fspath(store)
+    place = _place(store)
     if place == ":memory:" or "://" in place:
         return None
     from haversack.store.sqlite.site import SqliteSite
@@ -91,8 +93,14 @@ def site_of(store: str | os.PathLike[str]) -> Site | None:
     return SqliteSite(Path(place))
 
 
-def _store(where: str | os.PathLike[str], *, read_only: bool) -> Store:
-    place = os.fspath(where)
+def _place(store: str | os.PathLike[str]) -> str:
+    place = os.fspath(store) if isinstance(store, str | os.PathLike) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(place, str) or not place or "\0" in place:
+        raise InputError(f"store={store!r} must be a path or :memory:")
+    return place
+
+
+def _store(place: str, *, read_only: bool) -> Store:
     if place == ":memory:":
         from haversack.store.memory import MemoryStore
 
@@ -126,5 +134,9 @@ def _embedder(choice: str | EmbeddingSettings | Embedder) -> Embedder | None:
             return OnnxEmbedder()
         case str():
             raise InputError(f"unknown embedder {choice!r}: {nearest(choice, EMBEDDERS)}")
-        case _:
+        case _ if callable(getattr(choice, "embed", None)):
             return choice
+        case _:
+            raise InputError(
+                f"embedder must be one of {', '.join(EMBEDDERS)}, or an object with `embed`, not {choice!r}"
+            )

@@ -51,6 +51,13 @@ def test_cfg_01_an_unknown_key_is_an_error_at_the_start(tmp_path: Path, tree: ob
         loaded(tmp_path, tree)
 
 
+def test_cfg_01_a_mapping_is_read_like_a_file() -> None:
+    with haversack.open(":memory:", embedder="none", config={"engine": {"budget": 7}}) as sack:
+        assert sack.namespace("a").context("x").budget == 7
+    with pytest.raises(ConfigError, match=r"engine\.bugdet: did you mean 'budget'"):
+        haversack.open(":memory:", config={"engine": {"bugdet": 7}})
+
+
 def test_cfg_01_constructors_know_their_arguments() -> None:
     with pytest.raises(TypeError, match="compaction_treshold"):
         CompactionConfig(compaction_treshold=0.7)  # pyright: ignore[reportCallIssue]
@@ -89,6 +96,20 @@ def test_cfg_03_importance_lies_between_0_and_1(importance: float) -> None:
 def test_cfg_03_k_is_not_negative() -> None:
     with haversack.open(":memory:", embedder="none") as sack, pytest.raises(InputError, match="top_k"):
         sack.namespace("a").recall("x", top_k=-5)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {"relevance": 0, "importance": 0, "recency": 0},
+        {"relevance": -1, "importance": 2},
+        {"recency": float("nan")},
+        {"recency_days": 0},
+    ],
+)
+def test_cfg_03_weights_are_positive_and_not_all_zero(weights: dict[str, float]) -> None:
+    with haversack.open(":memory:", embedder="none") as sack, pytest.raises(InputError, match="weights"):
+        sack.namespace("a").recall("x", weights=weights)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])

@@ -8,7 +8,7 @@ import pytest
 
 from haversack.assemble import LAYOUTS, Layout, Prefer, Section, Sharing
 from haversack.config import Config, Setting, load_config, settings_in_force
-from haversack.errors import ConfigError, NotFoundError
+from haversack.errors import ConfigError, InputError, NotFoundError
 from haversack.model.memory import Kind
 from haversack.wiring import open_haversack
 
@@ -246,6 +246,14 @@ def test_the_settings_choose_the_embedder_unless_the_call_does(tmp_path: Path) -
     private = written(tmp_path, "embedding: {name: remote, url: 'http://10.0.0.7/v1', model: tiny}")
     with pytest.raises(ConfigError, match=r"embedding\.url"):
         open_haversack(":memory:", config=load_config(private, {}))
+
+
+def test_what_is_no_embedder_and_no_store_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="embedder must be one of"):
+        open_haversack(tmp_path / "s.db", embedder=5)  # pyright: ignore[reportArgumentType]
+    for store in (None, b"x", "", "a\0b"):
+        with pytest.raises(InputError, match="must be a path"):
+            open_haversack(store)  # pyright: ignore[reportArgumentType]
 
 
 def test_without_its_embedding_service_words_still_find_what_is_kept(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -17,10 +17,24 @@ from haversack.model.memory import Json, Kind, Memory, Metadata, Source, Trust
 from haversack.model.query import Filter
 from haversack.model.text import clean, is_blank, label
 from haversack.model.times import Moment, read_time
+from haversack.scoring.blend import DEFAULT, RETRIEVAL, Weights
 
-__all__ = ["Conditions", "Details", "draft_memory", "read_filter", "read_metadata", "read_names", "read_unit"]
+__all__ = [
+    "Conditions",
+    "Details",
+    "draft_memory",
+    "read_choice",
+    "read_filter",
+    "read_ids",
+    "read_metadata",
+    "read_names",
+    "read_unit",
+    "read_weights",
+    "refuse_unknown",
+]
 
 _Closed = TypeVar("_Closed", bound=StrEnum)
+_WEIGHTS = {"default": DEFAULT, "balanced": RETRIEVAL}
 
 
 class Details(TypedDict, total=False):
@@ -35,7 +49,7 @@ class Details(TypedDict, total=False):
     tags: Iterable[str]
     metadata: Mapping[str, Any]
     pinned: bool
-    source: Source | None
+    source: Source | Mapping[str, Any] | None
     event_time: Moment | None
     valid_from: Moment | None
     valid_to: Moment | None
@@ -64,7 +78,7 @@ class Stamp:
 
 def draft_memory(content: str, stamp: Stamp, details: Details) -> Memory:
     """A checked memory. Raises InputError that names the argument, its value and what is allowed."""
-    _refuse_unknown(details)
+    refuse_unknown(details, Details.__annotations__, "field")
     text = clean(content, "content")
     if is_blank(text):
         raise InputError("content must not be blank: there is nothing to remember")
@@ -104,9 +118,7 @@ def _validity(details: Details) -> _Validity:
 
 def read_filter(conditions: Conditions) -> Filter:
     """A checked filter from the keywords that every read takes."""
-    for name in conditions:
-        if name not in Conditions.__annotations__:
-            raise InputError(f"unknown filter {name!r}: {nearest(name, Conditions.__annotations__)}")
+    refuse_unknown(conditions, Conditions.__annotations__, "filter")
     kinds = conditions.get("kinds")
     session = conditions.get("session")
     return Filter(
@@ -118,6 +130,35 @@ def read_filter(conditions: Conditions) -> Filter:
         where=tuple(read_metadata(conditions.get("where"), "where").items()),
         as_of=_moment(conditions.get("as_of"), "as_of"),
     )
+
+
+def read_ids(ids: str | Iterable[str] | None, what: str = "memory_id") -> tuple[str, ...]:
+    """One id, several, or none."""
+    given = () if ids is None else (ids,) if isinstance(ids, str) else ids
+    listed = tuple(given) if isinstance(given, Iterable) else (given,)  # pyright: ignore[reportUnnecessaryIsInstance]
+    for name in listed:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"{what} must be the id of a memory, or a list of ids, not {type(name).__name__}")
+    return listed
+
+
+def read_weights(choice: str | Weights | Mapping[str, float]) -> Weights:
+    """Weights by name, as they are, or as numbers that replace those of `balanced`."""
+    if isinstance(choice, Weights):
+        return choice
+    if isinstance(choice, Mapping):
+        refuse_unknown(choice, [part.name for part in fields(Weights)], "weight")
+        return replace(RETRIEVAL, **choice)
+    if choice not in _WEIGHTS:
+        raise InputError(f"unknown weights {choice!r}: {nearest(str(choice), _WEIGHTS)}")
+    return _WEIGHTS[choice]
+
+
+def refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Raise InputError for the first name that is not known; the message names the nearest one."""
+    for name in given:
+        if name not in known:
+            raise InputError(f"unknown {what} {name!r}: {nearest(name, known)}")
 
 
 def read_choice(choices: type[_Closed], value: str, what: str) -> _Closed:
@@ -178,12 +219,6 @@ def _key(key: object, what: str) -> str:
     return clean(key, what)
 
 
-def _refuse_unknown(details: Details) -> None:
-    for name in details:
-        if name not in Details.__annotations__:
-            raise InputError(f"unknown field {name!r}: {nearest(name, Details.__annotations__)}")
-
-
 def _several(values: Iterable[str] | str) -> Iterable[str]:
     return (values,) if isinstance(values, str) else values
 
@@ -202,9 +237,17 @@ def _flag(value: bool, what: str) -> bool:  # noqa: FBT001 - it is the value und
     return value
 
 
-def _source(source: Source | None) -> Source:
-    if source is None:
-        return Source()
-    if not isinstance(source, Source):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"source must be a Source, not {type(source).__name__}")
-    return source
+def _source(source: Source | Mapping[str, Any] | None) -> Source:
+    match source:
+        case None:
+            return Source()
+        case Source():
+            return source
+        case Mapping():
+            refuse_unknown(source, [part.name for part in fields(Source)], "field of source")
+            try:
+                return msgspec.convert(dict(source), Source)
+            except msgspec.ValidationError as error:
+                raise InputError(f"source: {error}") from None
+        case _:  # pyright: ignore[reportUnnecessaryComparison]
+            raise InputError(f"source must be a Source or a mapping with its fields, not {type(source).__name__}")

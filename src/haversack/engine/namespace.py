@@ -23,7 +23,15 @@ from haversack.engine import (
 )
 from haversack.engine.core import Core
 from haversack.engine.correcting import Knowledge
-from haversack.engine.draft import Conditions, Details, read_choice, read_filter
+from haversack.engine.draft import (
+    Conditions,
+    Details,
+    read_choice,
+    read_filter,
+    read_ids,
+    read_weights,
+    refuse_unknown,
+)
 from haversack.engine.exporting import take_out
 from haversack.engine.forgetting import Aim, Forgotten
 from haversack.engine.guarding import read_suspicions
@@ -34,12 +42,13 @@ from haversack.engine.reading import Hit, Request
 from haversack.engine.session import Session
 from haversack.engine.trims import Trimmed, trimmed
 from haversack.engine.why import Explanation, explain
-from haversack.errors import InputError, NotFoundError, nearest
+from haversack.errors import InputError, NotFoundError
 from haversack.llm.cost import Call
 from haversack.model.memory import Memory, SessionInfo
+from haversack.model.query import Filter
 from haversack.model.text import clean, label
 from haversack.model.times import Moment, read_time
-from haversack.scoring.blend import DEFAULT, RETRIEVAL, Weights
+from haversack.scoring.blend import Weights
 from haversack.store.port import Census, Changes
 from haversack.transfer.entries import Entry, Problem
 
@@ -53,8 +62,9 @@ class Asking(TypedDict, total=False):
     """The moment from which ages and relative dates count; the present by default."""
     namespaces: Sequence[str]
     """Others that the caller may read as well."""
-    weights: str | Weights
-    """How relevance, importance and recency count: `default`, `balanced` (.5, .3, .2 over 30 days), or your own."""
+    weights: str | Weights | Mapping[str, float]
+    """How relevance, importance and recency count: `default`, `balanced` (.5, .3, .2 over 30 days), or your own numbers
+    in place of those of `balanced`."""
 
 
 class Question(Asking, Conditions, total=False):
@@ -123,6 +133,7 @@ class Namespace:
         Keywords are the filters (`kinds`, `tags`, `session`, `since`, `until`, `where`, `as_of`) and `now`,
         `namespaces`, `weights`. A blank query raises QueryError.
         """
+        refuse_unknown(question, [*Question.__annotations__, "top_k"], "keyword")
         limit = self._core.settings.top_k if top_k is None else top_k
         found = reading.find(self._core, self._request(query, question), limit)
         self._note((hit.id for hit in found if hit.namespace == self.name), question)
@@ -166,18 +177,18 @@ class Namespace:
         Soft (default): hidden from every read until `restore`. Hard: gone from every file of the store, with the turn
         it was said in and what was derived from it.
         """
-        ids = () if memory_id is None else (memory_id,) if isinstance(memory_id, str) else tuple(memory_id)
-        if sum((bool(ids), bool(conditions), everything)) != 1:
+        ids, chosen = read_ids(memory_id), read_filter(conditions)
+        narrows = chosen != Filter()
+        if sum((bool(ids), narrows, everything)) != 1:
             raise InputError("say what to forget: ids, or filters (kinds, tags, session, …), or everything=True")
-        aim = Aim(ids=ids, filter=read_filter(conditions) if conditions else None, everything=everything)
+        aim = Aim(ids=ids, filter=chosen if narrows else None, everything=everything)
         if preview:
             return forgetting.plan(self._core, self.name, aim, hard=hard)
         return forgetting.forget(self._core, self.name, aim, hard=hard, now=self._core.clock())
 
     def restore(self, memory_id: str | Iterable[str]) -> list[Memory]:
         """Undo a soft forget."""
-        ids = [memory_id] if isinstance(memory_id, str) else list(memory_id)
-        return forgetting.restore(self._core, self.name, ids)
+        return forgetting.restore(self._core, self.name, list(read_ids(memory_id)))
 
     def edit(self, memory_id: str, *, expected: int | None = None, **changes: object) -> Memory:
         """Change fields of a memory (the keywords of `remember`, and `content`); the earlier wording is kept.
@@ -320,12 +331,13 @@ class Namespace:
 
     def _shaped(self, query: str, shape: Shape) -> tuple[Request, Packing]:
         """Everything a context needs, checked: the question and how to pack its answer."""
+        refuse_unknown(shape, Shape.__annotations__, "keyword")
         settings = self._core.settings
         question = dict(shape)
         layout, form = question.pop("layout", None), question.pop("format", None)
         model, budget = question.pop("model", None), question.pop("budget", None)
         suspicions = read_suspicions(cast("Iterable[str]", question.pop("hold_back", ())))
-        counter = self._core.counter(cast("str | None", model) or settings.model)
+        counter = self._core.counter(settings.model if model is None else cast("str", model))
         wanted = Packing(
             layout=settings.layout_named(cast("str | Layout | None", layout)),
             format=read_choice(Format, cast("str | None", form) or settings.format, "format"),
@@ -340,30 +352,19 @@ class Namespace:
         conditions = dict(question)
         now = cast("Moment | None", conditions.pop("now", None))
         others = cast("Sequence[str]", conditions.pop("namespaces", ()))
-        weights = cast("str | Weights", conditions.pop("weights", "default"))
+        weights = cast("str | Weights | Mapping[str, float]", conditions.pop("weights", "default"))
         return Request(
             namespaces=self._readable(others),
             query=clean(query, "query"),
             chosen=read_filter(cast("Conditions", conditions)),
             now=self._core.clock() if now is None else read_time(now, "now"),
-            weights=_weights(weights),
+            weights=read_weights(weights),
         )
 
     def _readable(self, others: Sequence[str]) -> tuple[str, ...]:
         if isinstance(others, str):
             raise InputError("namespaces must be a list of names, not one string")
         return tuple(dict.fromkeys([self.name, *(label(name, "namespaces") for name in others)]))
-
-
-_WEIGHTS = {"default": DEFAULT, "balanced": RETRIEVAL}
-
-
-def _weights(choice: str | Weights) -> Weights:
-    if isinstance(choice, Weights):
-        return choice
-    if choice not in _WEIGHTS:
-        raise InputError(f"unknown weights {choice!r}: {nearest(str(choice), _WEIGHTS)}")
-    return _WEIGHTS[choice]
 
 
 def _tokens(budget: object) -> int:

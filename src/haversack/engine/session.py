@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from haversack.assemble import Primed, Prompt
 from haversack.compaction import CompactionResult, ContextBudgetMonitor
@@ -13,7 +13,7 @@ from haversack.compaction.extraction.extractor import Extracted
 from haversack.compaction.view import Fold, load_view
 from haversack.engine import compacting, extracting, prompting
 from haversack.engine.core import Core
-from haversack.engine.draft import read_metadata
+from haversack.engine.draft import read_metadata, refuse_unknown
 from haversack.engine.passages import passages_of_turn
 from haversack.engine.prompting import Window
 from haversack.engine.window import PromptShape, read_window
@@ -62,14 +62,17 @@ class Session:
     ) -> Turn:
         """Append one turn and return it with its position; durable, and recallable as a passage, on return.
 
-        `content` is a text or a list of content parts as chat APIs take them, and `fields` are their `tool_calls` and
-        `tool_call_id`. `at` is when it was said, now by default.
+        `content` is a text or a list of content parts as chat APIs take them, and `fields` are their `tool_calls`,
+        `tool_call_id` and the like. `at` is when it was said, now by default.
         """
+        refuse_unknown(fields, openai.ASIDES, "field")
         message = {"role": role, "content": content, **({"name": name} if name else {}), **fields}
         return self.extend([{**message, "at": at, "metadata": metadata}])[0]
 
     def extend(self, messages: Iterable[Mapping[str, Any]]) -> list[Turn]:
         """Append many messages in the shape of chat APIs, in one transaction; `at` and `metadata` are optional keys."""
+        if isinstance(messages, Mapping) or not isinstance(messages, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"extend takes a list of messages, not {type(cast('object', messages)).__name__}")
         added = self.append([_draft(message) for message in messages])
         extracting.after_turns(self._core, self._namespace, self.id, len(added))
         return added

@@ -8,9 +8,9 @@ from typing import Any, TypedDict
 from haversack.assemble import Format, Layout, ModelPricer, ToolBudget
 from haversack.budget import Budget, check_tokens
 from haversack.engine.core import Core
-from haversack.engine.draft import read_choice, read_filter
+from haversack.engine.draft import read_choice, read_filter, refuse_unknown
 from haversack.engine.prompting import Window
-from haversack.errors import InputError, nearest
+from haversack.errors import InputError
 from haversack.model.memory import Kind
 from haversack.model.text import clean
 from haversack.model.times import Moment, read_time
@@ -22,8 +22,8 @@ __all__ = ["PromptShape", "read_window"]
 class PromptShape(TypedDict, total=False):
     """The keywords of `prompt`."""
 
-    system: str
-    tools: Sequence[Mapping[str, Any]]
+    system: str | None
+    tools: Sequence[Mapping[str, Any]] | None
     """Tool schemas in any provider's shape; they stand in the same ledger."""
     tool_budget: ToolBudget | None
     """Which of them are worth sending; the setting `memory.tools` by default."""
@@ -44,9 +44,7 @@ class PromptShape(TypedDict, total=False):
 
 def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
     """The window with every part settled; raises InputError that names what is wrong."""
-    for name in wanted:
-        if name not in PromptShape.__annotations__:
-            raise InputError(f"unknown keyword {name!r}: {nearest(name, PromptShape.__annotations__)}")
+    refuse_unknown(wanted, PromptShape.__annotations__, "keyword")
     settings, memory = core.settings, core.memory
     model = wanted.get("model") or settings.model
     known = resolve(model)
@@ -57,8 +55,8 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
     output, now, budget = wanted.get("output"), wanted.get("now"), wanted.get("budget")
     return Window(
         query=query,
-        system=clean(wanted.get("system", ""), "system"),
-        tools=tuple(wanted.get("tools", ())),
+        system="" if (system := wanted.get("system")) is None else clean(system, "system"),
+        tools=_tools(wanted.get("tools")),
         tool_budget=wanted.get("tool_budget", memory.tools),
         pricer=ModelPricer(counter=core.counter(model), family=known.family, model=model),
         window=check_tokens(window, "window"),
@@ -69,6 +67,14 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         chosen=read_filter({"kinds": wanted.get("kinds")}),
         now=core.clock() if now is None else read_time(now, "now"),
     )
+
+
+def _tools(tools: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str, Any], ...]:
+    if tools is None:
+        return ()
+    if not isinstance(tools, Iterable) or not all(isinstance(tool, Mapping) for tool in tools):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError("tools must be a list of schemas, each a mapping as a chat API takes it")
+    return tuple(tools)
 
 
 def _layout(core: Core, asked: str | Layout | None) -> Layout:

@@ -1,21 +1,22 @@
 """Readings of a moment. Every time inside Haversack is an aware datetime in UTC.
 
-Naive datetimes and texts without an offset are read as UTC. Numbers are epoch seconds, or milliseconds when they
-are too large to be seconds before the year 5138. Anything else is an error that names the field.
+Naive datetimes and texts without an offset are read as UTC, dates as the start of their day. Numbers are epoch seconds,
+or milliseconds when they are too large to be seconds before the year 5138. Anything else is an error that names the
+field.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TypeAlias
 
 from haversack.errors import InputError
 
 __all__ = ["EPOCH", "Moment", "from_micros", "hours_between", "micros", "read_time"]
 
-Moment: TypeAlias = "datetime | int | float | str"
+Moment: TypeAlias = "datetime | date | int | float | str"
 """What callers may pass for a time."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -33,6 +34,8 @@ def read_time(value: Moment, field: str = "time") -> datetime:
     if isinstance(value, datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=UTC)
         return _within(moment, value, field)
+    if isinstance(value, date):
+        return _within(datetime.combine(value, time(), UTC), value, field)
     if isinstance(value, bool):
         raise _refused(value, field)
     if isinstance(value, int | float):

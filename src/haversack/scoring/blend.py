@@ -5,8 +5,10 @@ The numbers are in `learned.py`; `bench/recall/train.py` derives them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from haversack.errors import InputError
 from haversack.scoring.learned import LEXICAL, SENTENCE, STATIC, Learned
 
 __all__ = [
@@ -35,7 +37,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much relevance, importance and recency count; they need not sum to 1."""
+    """How much relevance, importance and recency count: 0 or more, not all 0; they need not sum to 1."""
 
     relevance: float
     importance: float
@@ -45,6 +47,16 @@ class Weights:
     """A straight fall to 0 at `recency_days` instead of a half-life."""
     prior: bool = False
     """Importance and recency shift the odds of relevance, instead of being averaged with it."""
+
+    def __post_init__(self) -> None:
+        for name in ("relevance", "importance", "recency", "recency_days"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+                raise InputError(f"weights: {name}={value!r} must be a number of 0 or more")
+        if self.recency_days == 0:
+            raise InputError("weights: recency_days=0 must be more than 0")
+        if self.relevance + self.importance + self.recency == 0:
+            raise InputError("weights: relevance, importance and recency are all 0; one must be more")
 
 
 DEFAULT = Weights(relevance=1.0, importance=1.0, recency=0.1, recency_days=90.0, prior=True)

@@ -11,7 +11,10 @@ from haversack.wire.pairing import pair
 from haversack.wire.parts import FOREIGN_THOUGHT, load_parts, opaque_record, picture_note, safe_name, sendable
 from haversack.wire.shape import Record, as_items, as_record, as_text, compact, optional_text
 
-__all__ = ["dump", "load", "load_all"]
+__all__ = ["ASIDES", "dump", "load", "load_all"]
+
+ASIDES = ("tool_calls", "tool_call_id", "function_call", "refusal", "audio")
+"""Fields of a message beside its role, name and content."""
 
 _ROLES = {
     "system": Role.SYSTEM,

@@ -108,10 +108,22 @@ def test_unknown_words_name_their_nearest(ns: Namespace) -> None:
         ({"format": "markdwon"}, "markdown"),
         ({"kinds": ["fakt"]}, "fact"),
         ({"weights": "balance"}, "balanced"),
+        ({"weights": {"recensy": 1}}, "recency"),
         ({"sesion": "s"}, "session"),
+        ({"budgt": 5}, "budget"),
+        ({"model": ""}, "model"),
     ):
         with pytest.raises(InputError, match=says):
             ns.context("tea", **call)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="top_k"):
+        ns.recall("tea", topk=5)  # pyright: ignore[reportCallIssue]
+
+
+def test_weights_may_be_ones_own(ns: Namespace) -> None:
+    old = ns.remember("tea is served", importance=1.0, event_time="2026-01-01")
+    new = ns.remember("tea is drunk", importance=0.0, event_time="2026-02-01")
+    for weights, first in (({"relevance": 0, "recency": 0}, old), ({"relevance": 0, "importance": 0}, new)):
+        assert ns.recall("tea", weights=weights, now="2026-02-02")[0].id == first.id
 
 
 def test_each_section_gets_its_kinds_even_when_passages_outnumber_them(ns: Namespace) -> None:

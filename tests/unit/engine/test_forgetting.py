@@ -95,9 +95,18 @@ def test_a_whole_namespace_goes_and_no_other(ns: Namespace, sack: object) -> Non
 
 def test_what_to_forget_must_be_said_once(ns: Namespace) -> None:
     kept = ns.remember("x")
-    for request in ({}, {"memory_id": kept.id, "everything": True}, {"memory_id": kept.id, "kinds": ["fact"]}):
+    for request in (
+        {},
+        {"where": {}},
+        {"tags": [], "session": None},
+        {"memory_id": kept.id, "everything": True},
+        {"memory_id": kept.id, "kinds": ["fact"]},
+    ):
         with pytest.raises(InputError, match="say what to forget"):
             ns.forget(**request)  # pyright: ignore[reportArgumentType]
+    for request in (kept, [kept], 7):
+        with pytest.raises(InputError, match="memory_id must be the id"):
+            ns.forget(request)  # pyright: ignore[reportArgumentType]
     with pytest.raises(NotFoundError, match="01ARZ3NDEKTSV4RRFFQ69G5FAV"):
         ns.forget([kept.id, "01ARZ3NDEKTSV4RRFFQ69G5FAV"])
     assert ns.get(kept.id) == kept

@@ -106,6 +106,8 @@ def test_fixed_parts_that_do_not_fit_carry_their_ledger(ns: Namespace) -> None:
         ({"model": "unheard-of-9b", "output": 5}, "context window of 'unheard-of-9b'"),
         ({"window": 500, "layout": "attenton"}, "attention"),
         ({"window": 500, "windw": 3}, "windw"),
+        ({"window": 500, "tools": [5]}, "tools must be a list of schemas"),
+        ({"window": 500, "tools": "x"}, "tools must be a list of schemas"),
         ({"window": 500, "kinds": ["fakt"]}, "fact"),
     ],
 )

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 
 from haversack.engine.namespace import Namespace
 from haversack.errors import InputError, NotFoundError
-from haversack.model.memory import Kind, Stage, Trust
+from haversack.model.memory import Kind, Source, Stage, Trust
 
 from .conftest import START
 
@@ -110,6 +110,8 @@ def test_superseding_what_is_not_there_stores_nothing(ns: Namespace) -> None:
         ({"metadata": ["x"]}, "metadata"),
         ({"tags": [" "]}, "tags must not be blank"),
         ({"source": "turn"}, "source must be a Source"),
+        ({"source": {"sesion": "s"}}, "did you mean 'session'"),
+        ({"source": {"turns": 7}}, "source: Expected `array`"),
         ({"event_time": "yesterday"}, "event_time='yesterday'"),
         ({"valid_from": "2026-02-01", "valid_to": "2026-01-01"}, "valid_to"),
         ({"importence": 0.5}, "did you mean 'importance'"),
@@ -128,11 +130,21 @@ def test_content_must_say_something(ns: Namespace, content: Any) -> None:
 
 
 def test_one_bad_item_stores_none_of_them(ns: Namespace) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="item 1: content"):
         ns.remember_many(["good", {"content": ""}])
     with pytest.raises(InputError, match="int"):
         ns.remember_many([7])  # pyright: ignore[reportArgumentType]
+    for one in ("tea", {"content": "tea"}, None):
+        with pytest.raises(InputError, match="not one"):
+            ns.remember_many(one)  # pyright: ignore[reportArgumentType]
     assert ns.stats().memories == {}
+
+
+def test_a_source_may_be_a_mapping_and_a_time_a_date(ns: Namespace) -> None:
+    kept = ns.remember("x", source={"session": "s", "turns": ["t"]}, event_time=date(2026, 3, 1))
+    assert kept.source == Source(session="s", turns=("t",))
+    assert kept.event_time == datetime(2026, 3, 1, tzinfo=UTC)
+    assert [hit.id for hit in ns.recall("x", since=date(2026, 3, 1), until=date(2026, 3, 2))] == [kept.id]
 
 
 def test_lone_surrogates_are_replaced_and_nul_stays(ns: Namespace) -> None:

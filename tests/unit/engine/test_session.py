@@ -81,6 +81,16 @@ def test_times_and_metadata_may_ride_on_the_message(ns: Namespace) -> None:
     assert (turn.at.isoformat(), dict(turn.metadata)) == ("2026-01-01T00:00:00+00:00", {"n": 1})
 
 
+def test_a_misspelt_keyword_or_no_list_is_refused(ns: Namespace) -> None:
+    session = ns.session("s")
+    with pytest.raises(InputError, match="did you mean 'tool_calls'"):
+        session.add("assistant", "x", toolcalls=[])
+    for one in (None, {"role": "user", "content": "x"}):
+        with pytest.raises(InputError, match="extend takes a list"):
+            session.extend(one)  # pyright: ignore[reportArgumentType]
+    assert session.turns() == []
+
+
 @pytest.mark.parametrize("message", ["text", 7, None, {"content": "no role"}])
 def test_what_is_no_message_is_refused(ns: Namespace, message: Any) -> None:
     with pytest.raises(InputError):

@@ -93,7 +93,7 @@ def compacted(option: str, **others: Any) -> Seen:
         ns.maintenance.set_policy({"dedup": {"enabled": False}})
         for words in (
             "Deployments on the harbour cluster are slow",
-            "Slow, slow, slow deployments on the harbour cluster",
+            "The deployments on the harbour cluster are just slow",
         ):
             ns.remember(words, kind="insight")
         ns.maintenance.set_policy({})
