@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import cast
 
 from haversack.compaction.dedup import SUBJECT
@@ -15,6 +16,7 @@ from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError, NotFoundError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory
+from haversack.model.query import Filter
 from haversack.model.text import label
 from haversack.store.port import Batch
 
@@ -39,7 +41,8 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
     """One memory for each item, in order: newly stored, or the one that already says the same."""
     now = core.clock()
     ids = core.new_ids(now)
-    drafts = [_draft(item, Stamp(id=next(ids), now=now)) for item in items]
+    listed = _listed(items)
+    drafts = [_placed(index, item, Stamp(id=next(ids), now=now), len(listed)) for index, item in enumerate(listed)]
     for _ in range(_TRIES - 1):
         try:
             return _store(core, namespace, drafts, ids)
@@ -49,10 +52,11 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
 
 
 def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterable[str]) -> list[Memory]:
-    known = core.store.by_fingerprint(namespace, [draft.mark for draft in drafts])
+    now = drafts[0].memory.created_at if drafts else core.clock()
+    known = _true_now(core, namespace, core.store.by_fingerprint(namespace, [draft.mark for draft in drafts]), now)
     fresh = [draft for draft in drafts if known.setdefault(draft.mark, draft.memory.id) == draft.memory.id]
     open_ones = [draft.memory for draft in fresh if draft.supersedes is None]
-    admitted = admit_drafts(core, namespace, open_ones, drafts[0].memory.created_at if drafts else core.clock())
+    admitted = admit_drafts(core, namespace, open_ones, now)
     known |= {draft.mark: admitted.known[draft.memory.id] for draft in fresh if draft.memory.id in admitted.known}
     joining = [admitted.rows.get(one.memory.id, one.memory) for one in fresh if one.memory.id not in admitted.known]
     memories = [chunk for memory in joining for chunk in _chunks(core, memory, ids)]
@@ -65,8 +69,31 @@ def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterable[s
     return [stored[memory_id] for memory_id in answer]
 
 
+def _true_now(core: Core, namespace: str, known: dict[str, str], now: datetime) -> dict[str, str]:
+    """Those that recall would find: what has expired, ended or not begun does not stand for what is told now."""
+    rows = core.store.memories(namespace, list(known.values()))
+    alive = {row.id for row in rows if Filter().reason_against(row, now) is None}
+    return {mark: name for mark, name in known.items() if name in alive}
+
+
 def _seen(replaced: Sequence[Memory]) -> int | None:
     return max((memory.changed for memory in replaced), default=None)
+
+
+def _listed(items: Iterable[str | Mapping[str, object]]) -> list[str | Mapping[str, object]]:
+    if isinstance(items, str | Mapping) or not isinstance(items, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        given = type(cast("object", items)).__name__
+        raise InputError(f"remember_many takes a list of texts or mappings, not one {given}")
+    return list(items)
+
+
+def _placed(index: int, item: str | Mapping[str, object], stamp: Stamp, count: int) -> _Draft:
+    try:
+        return _draft(item, stamp)
+    except InputError as error:
+        if count == 1:
+            raise
+        raise type(error)(f"item {index}: {error}") from None
 
 
 def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:

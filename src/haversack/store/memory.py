@@ -164,7 +164,7 @@ class MemoryStore:
                 continue
             mark = fingerprint(memory.kind, memory.content)
             if mark in wanted:
-                found.setdefault(mark, memory.id)
+                found[mark] = memory.id
         return found
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:

@@ -232,9 +232,9 @@ class Store(Protocol):
         ...
 
     def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
-        """Ids of live memories by fingerprint, the first born where several share one.
+        """Ids of live memories by fingerprint, the last born where several share one.
 
-        Live is what is neither superseded nor softly deleted. Passages are left out: equal words said twice are two.
+        Live is what is neither superseded nor softly deleted; it may have expired. Passages are left out: equal words said twice are two.
         """
         ...
 

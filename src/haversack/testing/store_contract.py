@@ -412,10 +412,10 @@ class StoreContract(ABC):
         )
         fact, insight = fingerprint(Kind.FACT, "tea"), fingerprint(Kind.INSIGHT, "tea")
         asked = [fact, insight, fingerprint(Kind.PASSAGE, "tea"), fingerprint(Kind.FACT, "coffee")]
-        assert store.by_fingerprint("n", asked) == {fact: f"{7:026d}", insight: f"{2:026d}"}
+        assert store.by_fingerprint("n", asked) == {fact: f"{1:026d}", insight: f"{2:026d}"}
         assert store.by_fingerprint("m", asked) == {}
-        store.apply("n", Batch(memories=(sample_memory(7, "coffee"),)))
-        assert store.by_fingerprint("n", asked)[fact] == f"{1:026d}"
+        store.apply("n", Batch(memories=(sample_memory(1, "coffee"),)))
+        assert store.by_fingerprint("n", asked)[fact] == f"{7:026d}"
 
     def test_sessions_are_listed_newest_first(self) -> None:
         store = self.open_store()

@@ -56,6 +56,18 @@ def test_mem_01_letters_of_every_script_keep_statements_apart(both: Namespace) -
     assert both.stats().memories == {"fact": 7}
 
 
+@pytest.mark.parametrize(
+    "over", [{"expires_at": "2026-01-02"}, {"valid_to": "2026-01-02"}, {"valid_from": "2999-01-01"}]
+)
+def test_what_is_told_again_is_remembered_although_the_earlier_one_is_not_true_now(
+    both: Namespace, over: Mapping[str, str]
+) -> None:
+    both.remember("The pass for the north gate is blue", **over)  # pyright: ignore[reportArgumentType]
+    again = both.remember("The pass for the north gate is blue")
+    assert [hit.id for hit in both.recall("the pass for the north gate")] == [again.id]
+    assert both.remember("the PASS for the north gate is blue").id == again.id
+
+
 def test_mem_02_a_contradiction_ends_what_it_contradicts(both: Namespace) -> None:
     friday = both.remember("The team ships on Fridays", event_time="2026-01-01")
     monday = both.remember("The team does not ship on Fridays any more, it ships on Mondays", event_time="2026-02-01")

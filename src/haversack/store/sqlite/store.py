@@ -150,7 +150,7 @@ class SqliteStore:
             f" WHERE namespace = ? AND stage <> '{Stage.DELETED}' AND superseded_by IS NULL AND fingerprint IN"
         )
         with self._connections.lease() as connection:
-            rows = sorted(find(connection, select, (namespace,), fingerprints), reverse=True)
+            rows = sorted(find(connection, select, (namespace,), fingerprints))
         return {mark: name for _, mark, name in rows}
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
