@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from haversack.budget import check_ratio, check_tokens, check_weights
+from haversack.budget import Budget, check_ratio, check_tokens, check_weights
 from haversack.errors import InputError, nearest
 from haversack.model.memory import Kind
 
@@ -91,6 +91,10 @@ class Layout:
         self._know(named)
         sections = tuple(replace(s, weight=named.get(s.name, s.weight)) for s in self.sections)
         return replace(self, sections=sections, sharing=Sharing.WEIGHT)
+
+    def sharing_as(self, budget: int | Budget | None) -> Layout:
+        """The layout with the shares that the budget gives its sections, if it does."""
+        return self.with_weights(budget.shares) if isinstance(budget, Budget) and budget.shares else self
 
     def with_max_items(self, limits: Mapping[str, int]) -> Layout:
         """The layout with these largest numbers of items; sections that are not named keep theirs."""

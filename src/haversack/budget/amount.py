@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from haversack.errors import InputError
@@ -42,6 +43,8 @@ class Budget:
     ratio: float | None = None
     window: int | None = None
     """Needed with `ratio`: the tokens that it is a share of."""
+    shares: Mapping[str, float] | None = None
+    """Weights of the layout's sections, relative to each other; sections that are not named keep theirs, 0 is off."""
 
     def __post_init__(self) -> None:
         if self.tokens is not None:
@@ -50,6 +53,9 @@ class Budget:
             check_tokens(self.window, "window")
         if self.ratio is not None:
             check_ratio(self.ratio, "ratio")
+        if self.shares is not None and not isinstance(self.shares, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            msg = f"shares={self.shares!r} must be a mapping of sections to weights"
+            raise InputError(msg)
         if self.tokens is None and self.ratio is None:
             msg = "a Budget needs tokens, or a ratio of a window"
             raise InputError(msg)

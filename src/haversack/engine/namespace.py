@@ -75,7 +75,10 @@ class Shape(Question, total=False):
     """All keywords of a context."""
 
     budget: int | Budget | None
-    """Tokens that the text may take, everything included; the setting `engine.budget` by default."""
+    """Tokens that the text may take, everything included; the setting `engine.budget` by default.
+
+    The shares of a Budget are those of the layout's sections, of `sections` when no layout is named.
+    """
     model: str | None
     """Whose tokens: a model's or an encoding's name."""
     layout: str | Layout | None
@@ -338,8 +341,11 @@ class Namespace:
         model, budget = question.pop("model", None), question.pop("budget", None)
         suspicions = read_suspicions(cast("Iterable[str]", question.pop("hold_back", ())))
         counter = self._core.counter(settings.model if model is None else cast("str", model))
+        if layout is None and isinstance(budget, Budget) and budget.shares:
+            layout = "sections"
+        chosen = settings.layout_named(cast("str | Layout | None", layout))
         wanted = Packing(
-            layout=settings.layout_named(cast("str | Layout | None", layout)),
+            layout=chosen.sharing_as(cast("int | Budget | None", budget)),
             format=read_choice(Format, cast("str | None", form) or settings.format, "format"),
             budget=_tokens(settings.budget if budget is None else budget),
             counter=counter,

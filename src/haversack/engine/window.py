@@ -61,7 +61,7 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         pricer=ModelPricer(counter=core.counter(model), family=known.family, model=model),
         window=check_tokens(window, "window"),
         output=check_tokens(min(memory.output_buffer, window // 2) if output is None else output, "output"),
-        layout=_layout(core, wanted.get("layout")),
+        layout=_layout(core, wanted.get("layout")).sharing_as(budget),
         format=read_choice(Format, wanted.get("format") or settings.format, "format"),
         budget=budget if budget is None or isinstance(budget, Budget) else check_tokens(budget),
         chosen=read_filter({"kinds": wanted.get("kinds")}),

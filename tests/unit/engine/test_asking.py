@@ -119,6 +119,24 @@ def test_unknown_words_name_their_nearest(ns: Namespace) -> None:
         ns.recall("tea", topk=5)  # pyright: ignore[reportCallIssue]
 
 
+def test_a_budget_may_share_itself_out(ns: Namespace) -> None:
+    for number in range(9):
+        ns.remember(f"fact {number} about the tea house", kind="fact")
+        ns.remember(f"entity {number} in the tea house", kind="entity")
+    even = Budget(tokens=120, shares={"userFacts": 1, "entities": 1})
+    off = Budget(ratio=0.25, window=480, shares={"entities": 0})
+    planned = {each.name: each.planned for each in ns.context("tea house", budget=even).sections}
+    assert planned["user_facts"] == planned["entities"] == 60
+    assert {row.kind for row in ns.context("tea house", budget=off).kept} == {"fact"}
+    assert {row.kind for row in ns.context("tea house", budget=off, layout="sections-audit").kept} == {"fact"}
+    with pytest.raises(InputError, match="layout 'flat' has no section 'entities'"):
+        ns.context("tea house", budget=off, layout="flat")
+    with pytest.raises(InputError, match="shares='x'"):
+        Budget(tokens=1, shares="x")  # pyright: ignore[reportArgumentType]
+    nothing = ns.session("s").prompt("tea house", window=4000, budget=Budget(tokens=200, shares={"known_facts": 0}))
+    assert nothing.context is None or not nothing.context.kept
+
+
 def test_weights_may_be_ones_own(ns: Namespace) -> None:
     old = ns.remember("tea is served", importance=1.0, event_time="2026-01-01")
     new = ns.remember("tea is drunk", importance=0.0, event_time="2026-02-01")
