@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from haversack.client.shapes import CensusShape, CompactionShape, ContextShape, Deeds, ForgottenShape, Groups, Health, History, Hits, IssuedShape, JobShape, Jobs, KeyShape, Keys, Memories, MemoryPage, MemoryShape, Namespaces, PromptShape, Pruned, Reports, Sessions, Snapshots, TrimmedList, Turns, VoteShape, WhoAmI, WhyShape
+from haversack.client.shapes import CensusShape, CompactionShape, ContextShape, Costs, DecidedShape, Deeds, Folded, ForgottenShape, Groups, Health, History, Hits, Hops, IssuedShape, JobShape, Jobs, KeyShape, Keys, Memories, MemoryPage, MemoryShape, MergedShape, Namespaces, PrimedShape, PromptShape, ProposalShape, Proposals, Pruned, Reports, RunSteps, Sessions, Snapshots, Timeline, TrimmedList, Turns, Unread, VoteShape, WakeUp, WhoAmI, WhyShape
 from haversack.client.transport import AsyncTransport, Call, Transport
 
 __all__ = ["AsyncClient", "Client"]
@@ -57,13 +57,13 @@ class Client(Transport):
         """What changes in the namespace, as it happens: ids and what became of them, never words. Begins after `Last-Event-ID` (nothing is missed), or with what comes next."""
         return self._lines(Call(method="GET", path="/v1/namespaces/{namespace}/events", parts={"namespace": namespace}, headers={"last-event-id": last_event_id}))
 
-    def list_memories(self, namespace: str, *, cursor: str | None = None, limit: int | None = None, kind: Sequence[str] | None = None, tag: Sequence[str] | None = None, session: str | None = None) -> MemoryPage:
+    def list_memories(self, namespace: str, *, cursor: str | None = None, limit: int | None = None, kind: Sequence[str] | None = None, tag: Sequence[str] | None = None, session: str | None = None, since: str | None = None, until: str | None = None) -> MemoryPage:
         """Memories in the order of their last change, page by page; nothing is missed, whatever changes meanwhile."""
-        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/memories", parts={"namespace": namespace}, query={"cursor": cursor, "limit": limit, "kind": kind, "tag": tag, "session": session}), MemoryPage)
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/memories", parts={"namespace": namespace}, query={"cursor": cursor, "limit": limit, "kind": kind, "tag": tag, "session": session, "since": since, "until": until}), MemoryPage)
 
-    def remember(self, namespace: str, *, content: str, idempotency_key: str | None = None, kind: str | None = None, importance: float | None = None, confidence: float | None = None, trust: str | None = None, speaker: str | None = None, entities: Sequence[str] | None = None, tags: Sequence[str] | None = None, metadata: Mapping[str, Any] | None = None, pinned: bool | None = None, event_time: str | float | None = None, valid_from: str | float | None = None, valid_to: str | float | None = None, expires_at: str | float | None = None, supersedes: str | None = None) -> MemoryShape:
+    def remember(self, namespace: str, *, content: str, idempotency_key: str | None = None, kind: str | None = None, importance: float | None = None, confidence: float | None = None, trust: str | None = None, speaker: str | None = None, entities: Sequence[str] | None = None, tags: Sequence[str] | None = None, metadata: Mapping[str, Any] | None = None, pinned: bool | None = None, event_time: str | float | None = None, valid_from: str | float | None = None, valid_to: str | float | None = None, expires_at: str | float | None = None, supersedes: str | None = None, subject: str | None = None, source: Mapping[str, Any] | None = None) -> MemoryShape:
         """Keep one thing; durable when this answers. What is remembered already is answered as it is."""
-        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories", parts={"namespace": namespace}, headers={"idempotency-key": idempotency_key}, body={"content": content, "kind": kind, "importance": importance, "confidence": confidence, "trust": trust, "speaker": speaker, "entities": entities, "tags": tags, "metadata": metadata, "pinned": pinned, "event_time": event_time, "valid_from": valid_from, "valid_to": valid_to, "expires_at": expires_at, "supersedes": supersedes}), MemoryShape)
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories", parts={"namespace": namespace}, headers={"idempotency-key": idempotency_key}, body={"content": content, "kind": kind, "importance": importance, "confidence": confidence, "trust": trust, "speaker": speaker, "entities": entities, "tags": tags, "metadata": metadata, "pinned": pinned, "event_time": event_time, "valid_from": valid_from, "valid_to": valid_to, "expires_at": expires_at, "supersedes": supersedes, "subject": subject, "source": source}), MemoryShape)
 
     def remember_many(self, namespace: str, *, memories: Sequence[Mapping[str, Any]], idempotency_key: str | None = None) -> Memories:
         """Keep many in one transaction."""
@@ -93,21 +93,57 @@ class Client(Transport):
         """Vote on a memory: its importance moves a little."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/feedback", parts={"namespace": namespace, "memory_id": memory_id}, body={"signal": signal}), VoteShape)
 
-    def forget(self, namespace: str, *, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, ids: Sequence[str] | None = None, everything: bool | None = None, hard: bool | None = None, preview: bool | None = None) -> ForgottenShape:
+    def forget(self, namespace: str, *, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, ids: Sequence[str] | None = None, everything: bool | None = None, hard: bool | None = None, snapshots: bool | None = None, preview: bool | None = None) -> ForgottenShape:
         """Forget by ids, by filters, or everything (that takes an admin's key). A preview unless `preview` is false."""
-        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/forget", parts={"namespace": namespace}, body={"kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "ids": ids, "everything": everything, "hard": hard, "preview": preview}), ForgottenShape)
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/forget", parts={"namespace": namespace}, body={"kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "ids": ids, "everything": everything, "hard": hard, "snapshots": snapshots, "preview": preview}), ForgottenShape)
+
+    def get_timeline(self, namespace: str, *, skip: int | None = None, limit: int | None = None, kind: Sequence[str] | None = None, tag: Sequence[str] | None = None, session: str | None = None, since: str | None = None, until: str | None = None) -> Timeline:
+        """Memories by when they were said or happened, newest first, and how many there are on each day."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/timeline", parts={"namespace": namespace}, query={"skip": skip, "limit": limit, "kind": kind, "tag": tag, "session": session, "since": since, "until": until}), Timeline)
+
+    def wake_up(self, namespace: str, *, top: int | None = None, least: float | None = None) -> WakeUp:
+        """The memories to begin a conversation with, by importance and age."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/wake-up", parts={"namespace": namespace}, query={"top": top, "least": least}), WakeUp)
+
+    def list_folded(self, namespace: str, *, limit: int | None = None) -> Folded:
+        """Memories that a fold, a merge or a successor took the place of, the newest first; `restore` brings one back."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/folded", parts={"namespace": namespace}, query={"limit": limit}), Folded)
+
+    def merge(self, namespace: str, *, ids: Sequence[str], preview: bool | None = None) -> MergedShape:
+        """One memory with the words of all of these, which takes their place; `restore` brings one back."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/merge", parts={"namespace": namespace}, body={"ids": ids, "preview": preview}), MergedShape)
+
+    def correct_memory(self, namespace: str, memory_id: str, *, content: str) -> MemoryShape:
+        """Say how it really is: the correction outranks everything else; what it corrects is kept and dated."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/correct", parts={"namespace": namespace, "memory_id": memory_id}, body={"content": content}), MemoryShape)
+
+    def note_outcome(self, namespace: str, memory_id: str, *, outcome: str, worked: bool | None = None) -> MemoryShape:
+        """What came of a decision; a later outcome takes the place of an earlier one."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/outcome", parts={"namespace": namespace, "memory_id": memory_id}, body={"outcome": outcome, "worked": worked}), MemoryShape)
+
+    def note_try(self, namespace: str, memory_id: str, *, worked: bool) -> MemoryShape:
+        """Count one more try of a procedure; its confidence follows from how often it worked."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/tries", parts={"namespace": namespace, "memory_id": memory_id}, body={"worked": worked}), MemoryShape)
+
+    def list_relations(self, namespace: str, *, entity: str, depth: int | None = None, limit: int | None = None, as_of: str | None = None) -> Hops:
+        """Relations within so many steps of an entity, nearest first; those that hold now, or held at `as_of`."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/relations", parts={"namespace": namespace}, query={"entity": entity, "depth": depth, "limit": limit, "as_of": as_of}), Hops)
+
+    def relate(self, namespace: str, *, subject: str, predicate: str, object: str, content: str | None = None, single: bool | None = None, importance: float | None = None, event_time: str | float | None = None) -> MemoryShape:
+        """Remember how two entities are related."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/relations", parts={"namespace": namespace}, body={"subject": subject, "predicate": predicate, "object": object, "content": content, "single": single, "importance": importance, "event_time": event_time}), MemoryShape)
 
     def recall(self, namespace: str, *, query: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None) -> Hits:
         """The memories that answer the query, best first, with the parts of their scores."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/recall", parts={"namespace": namespace}, body={"query": query, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights}), Hits)
 
-    def context(self, namespace: str, *, query: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None, budget: int | None = None, model: str | None = None, layout: str | None = None, format: str | None = None, hold_back: Sequence[str] | None = None, verdicts: bool | None = None) -> ContextShape:
+    def context(self, namespace: str, *, query: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None, budget: int | None = None, model: str | None = None, layout: str | None = None, format: str | None = None, sections: Mapping[str, float] | None = None, hold_back: Sequence[str] | None = None, verdicts: bool | None = None) -> ContextShape:
         """The best context that fits the budget, fenced as data, with its ledger and a verdict for every candidate."""
-        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/context", parts={"namespace": namespace}, body={"query": query, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights, "budget": budget, "model": model, "layout": layout, "format": format, "hold_back": hold_back, "verdicts": verdicts}), ContextShape)
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/context", parts={"namespace": namespace}, body={"query": query, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights, "budget": budget, "model": model, "layout": layout, "format": format, "sections": sections, "hold_back": hold_back, "verdicts": verdicts}), ContextShape)
 
-    def why(self, namespace: str, *, query: str, memory_id: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None, budget: int | None = None, model: str | None = None, layout: str | None = None, format: str | None = None, hold_back: Sequence[str] | None = None, verdicts: bool | None = None) -> WhyShape:
+    def why(self, namespace: str, *, query: str, memory_id: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None, budget: int | None = None, model: str | None = None, layout: str | None = None, format: str | None = None, sections: Mapping[str, float] | None = None, hold_back: Sequence[str] | None = None, verdicts: bool | None = None) -> WhyShape:
         """Where and why a memory left, or how it came in, when this context is packed."""
-        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/why", parts={"namespace": namespace}, body={"query": query, "memory_id": memory_id, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights, "budget": budget, "model": model, "layout": layout, "format": format, "hold_back": hold_back, "verdicts": verdicts}), WhyShape)
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/why", parts={"namespace": namespace}, body={"query": query, "memory_id": memory_id, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights, "budget": budget, "model": model, "layout": layout, "format": format, "sections": sections, "hold_back": hold_back, "verdicts": verdicts}), WhyShape)
 
     def list_sessions(self, namespace: str, *, cursor: str | None = None, limit: int | None = None) -> Sessions:
         """Conversations, the most recent first."""
@@ -121,9 +157,13 @@ class Client(Transport):
         """Append turns in one transaction; they are recallable when this answers."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/turns", parts={"namespace": namespace, "session": session}, headers={"idempotency-key": idempotency_key}, body={"turns": turns}), Turns)
 
-    def prompt(self, namespace: str, session: str, *, query: str | None = None, system: str | None = None, tools: Sequence[Mapping[str, Any]] | None = None, model: str | None = None, window: int | None = None, output: int | None = None, layout: str | None = None, format: str | None = None, budget: int | None = None, kinds: Sequence[str] | None = None, now: str | float | None = None, shape: str | None = None) -> PromptShape:
+    def prompt(self, namespace: str, session: str, *, query: str | None = None, system: str | None = None, tools: Sequence[Mapping[str, Any]] | None = None, model: str | None = None, window: int | None = None, output: int | None = None, layout: str | None = None, format: str | None = None, budget: int | None = None, kinds: Sequence[str] | None = None, now: str | float | None = None, sections: Mapping[str, float] | None = None, shape: str | None = None, preview: bool | None = None) -> PromptShape:
         """The whole message list for one model call, within its window, with a ledger that covers every token."""
-        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/prompt", parts={"namespace": namespace, "session": session}, body={"query": query, "system": system, "tools": tools, "model": model, "window": window, "output": output, "layout": layout, "format": format, "budget": budget, "kinds": kinds, "now": now, "shape": shape}), PromptShape)
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/prompt", parts={"namespace": namespace, "session": session}, body={"query": query, "system": system, "tools": tools, "model": model, "window": window, "output": output, "layout": layout, "format": format, "budget": budget, "kinds": kinds, "now": now, "sections": sections, "shape": shape, "preview": preview}), PromptShape)
+
+    def prime(self, namespace: str, session: str, *, model: str | None = None, window: int | None = None, format: str | None = None, now: str | float | None = None) -> PrimedShape:
+        """What to begin the session with: known facts, entities, insights, summaries, earlier sessions' last turns."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/prime", parts={"namespace": namespace, "session": session}, body={"model": model, "window": window, "format": format, "now": now}), PrimedShape)
 
     def compact(self, namespace: str, session: str, *, to_free: int | None = None) -> CompactionShape:
         """Summarise the oldest turns for prompts; the turns stay stored, recallable and expandable."""
@@ -133,9 +173,49 @@ class Client(Transport):
         """The turns behind a summary, exactly as they were said."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/expand", parts={"namespace": namespace, "session": session}, body={"name": name, "reopen": reopen}), Turns)
 
-    def lifecycle(self, namespace: str, *, execute: bool | None = None) -> dict[str, Any]:
+    def preview_extraction(self, namespace: str) -> Unread:
+        """The turns that an extraction would read now."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/extract", parts={"namespace": namespace}), Unread)
+
+    def extract(self, namespace: str, *, session: str | None = None) -> JobShape:
+        """Read the unread turns for facts, preferences, decisions and the like; the answer is a job to watch."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/extract", parts={"namespace": namespace}, body={"session": session}), JobShape)
+
+    def get_costs(self, namespace: str, *, by: str | None = None, since: str | None = None, until: str | None = None) -> Costs:
+        """What calls of models for memory work took: tokens, and dollars where the settings have prices."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/costs", parts={"namespace": namespace}, query={"by": by, "since": since, "until": until}), Costs)
+
+    def list_proposals(self, namespace: str) -> Proposals:
+        """Proposals that come from this namespace, and those that would bring something into it."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/proposals", parts={"namespace": namespace}), Proposals)
+
+    def propose(self, namespace: str, *, memory_id: str, shared: str) -> ProposalShape:
+        """Ask that a memory of this namespace be copied into a shared one."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/proposals", parts={"namespace": namespace}, body={"memory_id": memory_id, "shared": shared}), ProposalShape)
+
+    def accept_proposal(self, namespace: str, proposal_id: str) -> DecidedShape:
+        """Copy the memory into this namespace; the copy says where it came from, who proposed and who accepted it."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/proposals/{proposal_id}/accept", parts={"namespace": namespace, "proposal_id": proposal_id}), DecidedShape)
+
+    def reject_proposal(self, namespace: str, proposal_id: str) -> DecidedShape:
+        """Say no to a proposal to this namespace."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/proposals/{proposal_id}/reject", parts={"namespace": namespace, "proposal_id": proposal_id}), DecidedShape)
+
+    def get_policy(self, namespace: str) -> dict[str, Any]:
+        """The rules in force."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/policy", parts={"namespace": namespace}), dict[str, Any])
+
+    def set_policy(self, namespace: str, *, decay: Mapping[str, Any] | None = None, dedup: Mapping[str, Any] | None = None, keep: Sequence[str] | None = None, protected: Sequence[str] | None = None, ttl_days: Mapping[str, float] | None = None, retention_days: float | None = None, max_memories: int | None = None, max_characters: int | None = None, eviction: Sequence[str] | None = None) -> dict[str, Any]:
+        """Set the rules; what is not given has its default. Nothing happens to memories until a lifecycle run."""
+        return self._send(Call(method="PUT", path="/v1/namespaces/{namespace}/policy", parts={"namespace": namespace}, body={"decay": decay, "dedup": dedup, "keep": keep, "protected": protected, "ttl_days": ttl_days, "retention_days": retention_days, "max_memories": max_memories, "max_characters": max_characters, "eviction": eviction}), dict[str, Any])
+
+    def preview_policy(self, namespace: str, *, decay: Mapping[str, Any] | None = None, dedup: Mapping[str, Any] | None = None, keep: Sequence[str] | None = None, protected: Sequence[str] | None = None, ttl_days: Mapping[str, float] | None = None, retention_days: float | None = None, max_memories: int | None = None, max_characters: int | None = None, eviction: Sequence[str] | None = None) -> dict[str, Any]:
+        """What a lifecycle run would do under these rules instead; sets and changes nothing."""
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/policy/preview", parts={"namespace": namespace}, body={"decay": decay, "dedup": dedup, "keep": keep, "protected": protected, "ttl_days": ttl_days, "retention_days": retention_days, "max_memories": max_memories, "max_characters": max_characters, "eviction": eviction}), dict[str, Any])
+
+    def lifecycle(self, namespace: str, *, execute: bool | None = None, flush: bool | None = None) -> dict[str, Any]:
         """Preview what is due by the policy; with `execute` a job that does it, and that can be undone by its run."""
-        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/lifecycle", parts={"namespace": namespace}, body={"execute": execute}), dict[str, Any])
+        return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/lifecycle", parts={"namespace": namespace}, body={"execute": execute, "flush": flush}), dict[str, Any])
 
     def reorganize(self, namespace: str, *, steps: Sequence[str] | None = None, execute: bool | None = None) -> dict[str, Any]:
         """Preview what is duplicate, outlived or worth summing up; with `execute` a job that tidies it, backup first."""
@@ -156,6 +236,10 @@ class Client(Transport):
     def list_runs(self, namespace: str) -> Reports:
         """What maintenance did here, oldest first."""
         return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/runs", parts={"namespace": namespace}), Reports)
+
+    def get_run(self, namespace: str, run_id: str) -> RunSteps:
+        """The journal of a run: what each step did to which memory."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/runs/{run_id}", parts={"namespace": namespace, "run_id": run_id}), RunSteps)
 
     def recover_run(self, namespace: str, run_id: str) -> dict[str, Any]:
         """Reconcile an interrupted run from its journal."""
@@ -225,7 +309,7 @@ class Client(Transport):
         """Who did what to which memory when, in the caller's namespaces."""
         return self._send(Call(method="GET", path="/v1/audit-log", query={"cursor": cursor, "limit": limit, "namespace": namespace, "did": did, "since": since, "until": until}), Deeds)
 
-    def prune_audit(self, *, before: str | None = None) -> Pruned:
+    def prune_audit(self, *, before: str) -> Pruned:
         """Remove entries older than this, thirty days ago or more; that it was done is an entry too."""
         return self._send(Call(method="DELETE", path="/v1/audit-log", query={"before": before}), Pruned)
 
@@ -277,13 +361,13 @@ class AsyncClient(AsyncTransport):
         """What changes in the namespace, as it happens: ids and what became of them, never words. Begins after `Last-Event-ID` (nothing is missed), or with what comes next."""
         return self._lines(Call(method="GET", path="/v1/namespaces/{namespace}/events", parts={"namespace": namespace}, headers={"last-event-id": last_event_id}))
 
-    async def list_memories(self, namespace: str, *, cursor: str | None = None, limit: int | None = None, kind: Sequence[str] | None = None, tag: Sequence[str] | None = None, session: str | None = None) -> MemoryPage:
+    async def list_memories(self, namespace: str, *, cursor: str | None = None, limit: int | None = None, kind: Sequence[str] | None = None, tag: Sequence[str] | None = None, session: str | None = None, since: str | None = None, until: str | None = None) -> MemoryPage:
         """Memories in the order of their last change, page by page; nothing is missed, whatever changes meanwhile."""
-        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/memories", parts={"namespace": namespace}, query={"cursor": cursor, "limit": limit, "kind": kind, "tag": tag, "session": session}), MemoryPage)
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/memories", parts={"namespace": namespace}, query={"cursor": cursor, "limit": limit, "kind": kind, "tag": tag, "session": session, "since": since, "until": until}), MemoryPage)
 
-    async def remember(self, namespace: str, *, content: str, idempotency_key: str | None = None, kind: str | None = None, importance: float | None = None, confidence: float | None = None, trust: str | None = None, speaker: str | None = None, entities: Sequence[str] | None = None, tags: Sequence[str] | None = None, metadata: Mapping[str, Any] | None = None, pinned: bool | None = None, event_time: str | float | None = None, valid_from: str | float | None = None, valid_to: str | float | None = None, expires_at: str | float | None = None, supersedes: str | None = None) -> MemoryShape:
+    async def remember(self, namespace: str, *, content: str, idempotency_key: str | None = None, kind: str | None = None, importance: float | None = None, confidence: float | None = None, trust: str | None = None, speaker: str | None = None, entities: Sequence[str] | None = None, tags: Sequence[str] | None = None, metadata: Mapping[str, Any] | None = None, pinned: bool | None = None, event_time: str | float | None = None, valid_from: str | float | None = None, valid_to: str | float | None = None, expires_at: str | float | None = None, supersedes: str | None = None, subject: str | None = None, source: Mapping[str, Any] | None = None) -> MemoryShape:
         """Keep one thing; durable when this answers. What is remembered already is answered as it is."""
-        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories", parts={"namespace": namespace}, headers={"idempotency-key": idempotency_key}, body={"content": content, "kind": kind, "importance": importance, "confidence": confidence, "trust": trust, "speaker": speaker, "entities": entities, "tags": tags, "metadata": metadata, "pinned": pinned, "event_time": event_time, "valid_from": valid_from, "valid_to": valid_to, "expires_at": expires_at, "supersedes": supersedes}), MemoryShape)
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories", parts={"namespace": namespace}, headers={"idempotency-key": idempotency_key}, body={"content": content, "kind": kind, "importance": importance, "confidence": confidence, "trust": trust, "speaker": speaker, "entities": entities, "tags": tags, "metadata": metadata, "pinned": pinned, "event_time": event_time, "valid_from": valid_from, "valid_to": valid_to, "expires_at": expires_at, "supersedes": supersedes, "subject": subject, "source": source}), MemoryShape)
 
     async def remember_many(self, namespace: str, *, memories: Sequence[Mapping[str, Any]], idempotency_key: str | None = None) -> Memories:
         """Keep many in one transaction."""
@@ -313,21 +397,57 @@ class AsyncClient(AsyncTransport):
         """Vote on a memory: its importance moves a little."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/feedback", parts={"namespace": namespace, "memory_id": memory_id}, body={"signal": signal}), VoteShape)
 
-    async def forget(self, namespace: str, *, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, ids: Sequence[str] | None = None, everything: bool | None = None, hard: bool | None = None, preview: bool | None = None) -> ForgottenShape:
+    async def forget(self, namespace: str, *, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, ids: Sequence[str] | None = None, everything: bool | None = None, hard: bool | None = None, snapshots: bool | None = None, preview: bool | None = None) -> ForgottenShape:
         """Forget by ids, by filters, or everything (that takes an admin's key). A preview unless `preview` is false."""
-        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/forget", parts={"namespace": namespace}, body={"kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "ids": ids, "everything": everything, "hard": hard, "preview": preview}), ForgottenShape)
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/forget", parts={"namespace": namespace}, body={"kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "ids": ids, "everything": everything, "hard": hard, "snapshots": snapshots, "preview": preview}), ForgottenShape)
+
+    async def get_timeline(self, namespace: str, *, skip: int | None = None, limit: int | None = None, kind: Sequence[str] | None = None, tag: Sequence[str] | None = None, session: str | None = None, since: str | None = None, until: str | None = None) -> Timeline:
+        """Memories by when they were said or happened, newest first, and how many there are on each day."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/timeline", parts={"namespace": namespace}, query={"skip": skip, "limit": limit, "kind": kind, "tag": tag, "session": session, "since": since, "until": until}), Timeline)
+
+    async def wake_up(self, namespace: str, *, top: int | None = None, least: float | None = None) -> WakeUp:
+        """The memories to begin a conversation with, by importance and age."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/wake-up", parts={"namespace": namespace}, query={"top": top, "least": least}), WakeUp)
+
+    async def list_folded(self, namespace: str, *, limit: int | None = None) -> Folded:
+        """Memories that a fold, a merge or a successor took the place of, the newest first; `restore` brings one back."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/folded", parts={"namespace": namespace}, query={"limit": limit}), Folded)
+
+    async def merge(self, namespace: str, *, ids: Sequence[str], preview: bool | None = None) -> MergedShape:
+        """One memory with the words of all of these, which takes their place; `restore` brings one back."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/merge", parts={"namespace": namespace}, body={"ids": ids, "preview": preview}), MergedShape)
+
+    async def correct_memory(self, namespace: str, memory_id: str, *, content: str) -> MemoryShape:
+        """Say how it really is: the correction outranks everything else; what it corrects is kept and dated."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/correct", parts={"namespace": namespace, "memory_id": memory_id}, body={"content": content}), MemoryShape)
+
+    async def note_outcome(self, namespace: str, memory_id: str, *, outcome: str, worked: bool | None = None) -> MemoryShape:
+        """What came of a decision; a later outcome takes the place of an earlier one."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/outcome", parts={"namespace": namespace, "memory_id": memory_id}, body={"outcome": outcome, "worked": worked}), MemoryShape)
+
+    async def note_try(self, namespace: str, memory_id: str, *, worked: bool) -> MemoryShape:
+        """Count one more try of a procedure; its confidence follows from how often it worked."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/tries", parts={"namespace": namespace, "memory_id": memory_id}, body={"worked": worked}), MemoryShape)
+
+    async def list_relations(self, namespace: str, *, entity: str, depth: int | None = None, limit: int | None = None, as_of: str | None = None) -> Hops:
+        """Relations within so many steps of an entity, nearest first; those that hold now, or held at `as_of`."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/relations", parts={"namespace": namespace}, query={"entity": entity, "depth": depth, "limit": limit, "as_of": as_of}), Hops)
+
+    async def relate(self, namespace: str, *, subject: str, predicate: str, object: str, content: str | None = None, single: bool | None = None, importance: float | None = None, event_time: str | float | None = None) -> MemoryShape:
+        """Remember how two entities are related."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/relations", parts={"namespace": namespace}, body={"subject": subject, "predicate": predicate, "object": object, "content": content, "single": single, "importance": importance, "event_time": event_time}), MemoryShape)
 
     async def recall(self, namespace: str, *, query: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None) -> Hits:
         """The memories that answer the query, best first, with the parts of their scores."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/recall", parts={"namespace": namespace}, body={"query": query, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights}), Hits)
 
-    async def context(self, namespace: str, *, query: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None, budget: int | None = None, model: str | None = None, layout: str | None = None, format: str | None = None, hold_back: Sequence[str] | None = None, verdicts: bool | None = None) -> ContextShape:
+    async def context(self, namespace: str, *, query: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None, budget: int | None = None, model: str | None = None, layout: str | None = None, format: str | None = None, sections: Mapping[str, float] | None = None, hold_back: Sequence[str] | None = None, verdicts: bool | None = None) -> ContextShape:
         """The best context that fits the budget, fenced as data, with its ledger and a verdict for every candidate."""
-        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/context", parts={"namespace": namespace}, body={"query": query, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights, "budget": budget, "model": model, "layout": layout, "format": format, "hold_back": hold_back, "verdicts": verdicts}), ContextShape)
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/context", parts={"namespace": namespace}, body={"query": query, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights, "budget": budget, "model": model, "layout": layout, "format": format, "sections": sections, "hold_back": hold_back, "verdicts": verdicts}), ContextShape)
 
-    async def why(self, namespace: str, *, query: str, memory_id: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None, budget: int | None = None, model: str | None = None, layout: str | None = None, format: str | None = None, hold_back: Sequence[str] | None = None, verdicts: bool | None = None) -> WhyShape:
+    async def why(self, namespace: str, *, query: str, memory_id: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None, budget: int | None = None, model: str | None = None, layout: str | None = None, format: str | None = None, sections: Mapping[str, float] | None = None, hold_back: Sequence[str] | None = None, verdicts: bool | None = None) -> WhyShape:
         """Where and why a memory left, or how it came in, when this context is packed."""
-        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/why", parts={"namespace": namespace}, body={"query": query, "memory_id": memory_id, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights, "budget": budget, "model": model, "layout": layout, "format": format, "hold_back": hold_back, "verdicts": verdicts}), WhyShape)
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/why", parts={"namespace": namespace}, body={"query": query, "memory_id": memory_id, "kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "top_k": top_k, "now": now, "namespaces": namespaces, "weights": weights, "budget": budget, "model": model, "layout": layout, "format": format, "sections": sections, "hold_back": hold_back, "verdicts": verdicts}), WhyShape)
 
     async def list_sessions(self, namespace: str, *, cursor: str | None = None, limit: int | None = None) -> Sessions:
         """Conversations, the most recent first."""
@@ -341,9 +461,13 @@ class AsyncClient(AsyncTransport):
         """Append turns in one transaction; they are recallable when this answers."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/turns", parts={"namespace": namespace, "session": session}, headers={"idempotency-key": idempotency_key}, body={"turns": turns}), Turns)
 
-    async def prompt(self, namespace: str, session: str, *, query: str | None = None, system: str | None = None, tools: Sequence[Mapping[str, Any]] | None = None, model: str | None = None, window: int | None = None, output: int | None = None, layout: str | None = None, format: str | None = None, budget: int | None = None, kinds: Sequence[str] | None = None, now: str | float | None = None, shape: str | None = None) -> PromptShape:
+    async def prompt(self, namespace: str, session: str, *, query: str | None = None, system: str | None = None, tools: Sequence[Mapping[str, Any]] | None = None, model: str | None = None, window: int | None = None, output: int | None = None, layout: str | None = None, format: str | None = None, budget: int | None = None, kinds: Sequence[str] | None = None, now: str | float | None = None, sections: Mapping[str, float] | None = None, shape: str | None = None, preview: bool | None = None) -> PromptShape:
         """The whole message list for one model call, within its window, with a ledger that covers every token."""
-        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/prompt", parts={"namespace": namespace, "session": session}, body={"query": query, "system": system, "tools": tools, "model": model, "window": window, "output": output, "layout": layout, "format": format, "budget": budget, "kinds": kinds, "now": now, "shape": shape}), PromptShape)
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/prompt", parts={"namespace": namespace, "session": session}, body={"query": query, "system": system, "tools": tools, "model": model, "window": window, "output": output, "layout": layout, "format": format, "budget": budget, "kinds": kinds, "now": now, "sections": sections, "shape": shape, "preview": preview}), PromptShape)
+
+    async def prime(self, namespace: str, session: str, *, model: str | None = None, window: int | None = None, format: str | None = None, now: str | float | None = None) -> PrimedShape:
+        """What to begin the session with: known facts, entities, insights, summaries, earlier sessions' last turns."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/prime", parts={"namespace": namespace, "session": session}, body={"model": model, "window": window, "format": format, "now": now}), PrimedShape)
 
     async def compact(self, namespace: str, session: str, *, to_free: int | None = None) -> CompactionShape:
         """Summarise the oldest turns for prompts; the turns stay stored, recallable and expandable."""
@@ -353,9 +477,49 @@ class AsyncClient(AsyncTransport):
         """The turns behind a summary, exactly as they were said."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/sessions/{session}/expand", parts={"namespace": namespace, "session": session}, body={"name": name, "reopen": reopen}), Turns)
 
-    async def lifecycle(self, namespace: str, *, execute: bool | None = None) -> dict[str, Any]:
+    async def preview_extraction(self, namespace: str) -> Unread:
+        """The turns that an extraction would read now."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/extract", parts={"namespace": namespace}), Unread)
+
+    async def extract(self, namespace: str, *, session: str | None = None) -> JobShape:
+        """Read the unread turns for facts, preferences, decisions and the like; the answer is a job to watch."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/extract", parts={"namespace": namespace}, body={"session": session}), JobShape)
+
+    async def get_costs(self, namespace: str, *, by: str | None = None, since: str | None = None, until: str | None = None) -> Costs:
+        """What calls of models for memory work took: tokens, and dollars where the settings have prices."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/costs", parts={"namespace": namespace}, query={"by": by, "since": since, "until": until}), Costs)
+
+    async def list_proposals(self, namespace: str) -> Proposals:
+        """Proposals that come from this namespace, and those that would bring something into it."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/proposals", parts={"namespace": namespace}), Proposals)
+
+    async def propose(self, namespace: str, *, memory_id: str, shared: str) -> ProposalShape:
+        """Ask that a memory of this namespace be copied into a shared one."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/proposals", parts={"namespace": namespace}, body={"memory_id": memory_id, "shared": shared}), ProposalShape)
+
+    async def accept_proposal(self, namespace: str, proposal_id: str) -> DecidedShape:
+        """Copy the memory into this namespace; the copy says where it came from, who proposed and who accepted it."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/proposals/{proposal_id}/accept", parts={"namespace": namespace, "proposal_id": proposal_id}), DecidedShape)
+
+    async def reject_proposal(self, namespace: str, proposal_id: str) -> DecidedShape:
+        """Say no to a proposal to this namespace."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/proposals/{proposal_id}/reject", parts={"namespace": namespace, "proposal_id": proposal_id}), DecidedShape)
+
+    async def get_policy(self, namespace: str) -> dict[str, Any]:
+        """The rules in force."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/policy", parts={"namespace": namespace}), dict[str, Any])
+
+    async def set_policy(self, namespace: str, *, decay: Mapping[str, Any] | None = None, dedup: Mapping[str, Any] | None = None, keep: Sequence[str] | None = None, protected: Sequence[str] | None = None, ttl_days: Mapping[str, float] | None = None, retention_days: float | None = None, max_memories: int | None = None, max_characters: int | None = None, eviction: Sequence[str] | None = None) -> dict[str, Any]:
+        """Set the rules; what is not given has its default. Nothing happens to memories until a lifecycle run."""
+        return await self._send(Call(method="PUT", path="/v1/namespaces/{namespace}/policy", parts={"namespace": namespace}, body={"decay": decay, "dedup": dedup, "keep": keep, "protected": protected, "ttl_days": ttl_days, "retention_days": retention_days, "max_memories": max_memories, "max_characters": max_characters, "eviction": eviction}), dict[str, Any])
+
+    async def preview_policy(self, namespace: str, *, decay: Mapping[str, Any] | None = None, dedup: Mapping[str, Any] | None = None, keep: Sequence[str] | None = None, protected: Sequence[str] | None = None, ttl_days: Mapping[str, float] | None = None, retention_days: float | None = None, max_memories: int | None = None, max_characters: int | None = None, eviction: Sequence[str] | None = None) -> dict[str, Any]:
+        """What a lifecycle run would do under these rules instead; sets and changes nothing."""
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/policy/preview", parts={"namespace": namespace}, body={"decay": decay, "dedup": dedup, "keep": keep, "protected": protected, "ttl_days": ttl_days, "retention_days": retention_days, "max_memories": max_memories, "max_characters": max_characters, "eviction": eviction}), dict[str, Any])
+
+    async def lifecycle(self, namespace: str, *, execute: bool | None = None, flush: bool | None = None) -> dict[str, Any]:
         """Preview what is due by the policy; with `execute` a job that does it, and that can be undone by its run."""
-        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/lifecycle", parts={"namespace": namespace}, body={"execute": execute}), dict[str, Any])
+        return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/lifecycle", parts={"namespace": namespace}, body={"execute": execute, "flush": flush}), dict[str, Any])
 
     async def reorganize(self, namespace: str, *, steps: Sequence[str] | None = None, execute: bool | None = None) -> dict[str, Any]:
         """Preview what is duplicate, outlived or worth summing up; with `execute` a job that tidies it, backup first."""
@@ -376,6 +540,10 @@ class AsyncClient(AsyncTransport):
     async def list_runs(self, namespace: str) -> Reports:
         """What maintenance did here, oldest first."""
         return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/runs", parts={"namespace": namespace}), Reports)
+
+    async def get_run(self, namespace: str, run_id: str) -> RunSteps:
+        """The journal of a run: what each step did to which memory."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/runs/{run_id}", parts={"namespace": namespace, "run_id": run_id}), RunSteps)
 
     async def recover_run(self, namespace: str, run_id: str) -> dict[str, Any]:
         """Reconcile an interrupted run from its journal."""
@@ -445,7 +613,7 @@ class AsyncClient(AsyncTransport):
         """Who did what to which memory when, in the caller's namespaces."""
         return await self._send(Call(method="GET", path="/v1/audit-log", query={"cursor": cursor, "limit": limit, "namespace": namespace, "did": did, "since": since, "until": until}), Deeds)
 
-    async def prune_audit(self, *, before: str | None = None) -> Pruned:
+    async def prune_audit(self, *, before: str) -> Pruned:
         """Remove entries older than this, thirty days ago or more; that it was done is an entry too."""
         return await self._send(Call(method="DELETE", path="/v1/audit-log", query={"before": before}), Pruned)
 

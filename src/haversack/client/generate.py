@@ -167,21 +167,26 @@ def _call(operation: _Operation, placed: list[str], fields: list[tuple[str, str,
 
 def _fields(document: Document, operation: _Operation) -> list[tuple[str, str, str, tuple[str, str]]]:
     """Keywords as (name, type, default, (place, name on the wire)), the needed ones first."""
-    found: list[tuple[str, str, str, tuple[str, str]]] = []
-    for one in operation.parameters:
-        if one["in"] != "path":
-            kind = _type(one["schema"], sent=True).removesuffix(" | None")
-            found.append((_snake(one["name"]), f"{kind} | None", " = None", (one["in"], one["name"])))
+    found = [
+        _field(_snake(one["name"]), one["schema"], (one["in"], one["name"]), needed=one.get("required", False))
+        for one in operation.parameters
+        if one["in"] != "path"
+    ]
     if operation.body is not None:
         schema = _resolved(document, operation.body)
         needed = set(schema.get("required", ()))
-        for name, told in schema.get("properties", {}).items():
-            kind = _type(told, sent=True).removesuffix(" | None")
-            is_needed = name in needed
-            found.append(
-                (_safe(name), kind if is_needed else f"{kind} | None", "" if is_needed else " = None", ("body", name))
-            )
+        found += [
+            _field(_safe(name), told, ("body", name), needed=name in needed)
+            for name, told in schema.get("properties", {}).items()
+        ]
     return sorted(found, key=lambda field: bool(field[2]))
+
+
+def _field(
+    name: str, schema: Document, wire: tuple[str, str], *, needed: bool
+) -> tuple[str, str, str, tuple[str, str]]:
+    kind = _type(schema, sent=True).removesuffix(" | None")
+    return (name, kind, "", wire) if needed else (name, f"{kind} | None", " = None", wire)
 
 
 def _type(schema: Document, *, sent: bool = False) -> str:

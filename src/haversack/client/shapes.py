@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["CensusShape", "CompactionShape", "ContextShape", "DeedShape", "Deeds", "EarlierShape", "ForgottenShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "NamespaceShape", "Namespaces", "PromptShape", "Pruned", "Reports", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "VerdictShape", "VoteShape", "WhoAmI", "WhyShape"]
+__all__ = ["CensusShape", "CompactionShape", "ContextShape", "CostShape", "Costs", "DecidedShape", "DeedShape", "Deeds", "EarlierShape", "Folded", "ForgottenShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "HopShape", "Hops", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "MergedShape", "NamespaceShape", "Namespaces", "PrimedShape", "PriorShape", "PromptShape", "ProposalShape", "Proposals", "Pruned", "Reports", "RunSteps", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "Timeline", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "Unread", "UnreadShape", "VerdictShape", "VoteShape", "WakeUp", "WhoAmI", "WhyShape"]
 
 
 class CensusShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -56,6 +56,32 @@ class ContextShape(msgspec.Struct, kw_only=True, frozen=True):
     ledger: LedgerShape
 
 
+class CostShape(msgspec.Struct, kw_only=True, frozen=True):
+    """Calls of models that have something in common."""
+
+    name: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    dollars: float
+
+
+class Costs(msgspec.Struct, kw_only=True, frozen=True):
+    """What calls of models for memory work took."""
+
+    costs: list[CostShape]
+    total: CostShape
+    unpriced: list[str]
+    estimated: int
+
+
+class DecidedShape(msgspec.Struct, kw_only=True, frozen=True):
+    """A decision, and the copy where it was accepted and the memory is still there."""
+
+    proposal: ProposalShape
+    memory: MemoryShape | None
+
+
 class DeedShape(msgspec.Struct, kw_only=True, frozen=True):
     """An entry of the audit."""
 
@@ -84,6 +110,12 @@ class EarlierShape(msgspec.Struct, kw_only=True, frozen=True):
     fields: dict[str, Any]
 
 
+class Folded(msgspec.Struct, kw_only=True, frozen=True):
+    """Memories that others took the place of, the newest first."""
+
+    memories: list[MemoryShape]
+
+
 class ForgottenShape(msgspec.Struct, kw_only=True, frozen=True):
     """What was removed, or with `preview` what would be."""
 
@@ -96,6 +128,7 @@ class ForgottenShape(msgspec.Struct, kw_only=True, frozen=True):
     everything: bool
     at: str | None
     certificate: str
+    snapshots: list[str]
 
 
 class GroupShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -139,6 +172,20 @@ class Hits(msgspec.Struct, kw_only=True, frozen=True):
     """The memories that answer, best first."""
 
     hits: list[HitShape]
+
+
+class HopShape(msgspec.Struct, kw_only=True, frozen=True):
+    """A relation that leads away from an entity."""
+
+    memory: MemoryShape
+    distance: int
+    path: list[str]
+
+
+class Hops(msgspec.Struct, kw_only=True, frozen=True):
+    """Nearest first."""
+
+    relations: list[HopShape]
 
 
 class IssuedShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -251,6 +298,13 @@ class MemoryShape(msgspec.Struct, kw_only=True, frozen=True):
     changed: int
 
 
+class MergedShape(msgspec.Struct, kw_only=True, frozen=True):
+    """The one memory with the words of all; with `preview` it is not stored."""
+
+    preview: bool
+    memory: MemoryShape
+
+
 class NamespaceShape(msgspec.Struct, kw_only=True, frozen=True):
     """A namespace."""
 
@@ -264,6 +318,23 @@ class Namespaces(msgspec.Struct, kw_only=True, frozen=True):
     next: str | None
 
 
+class PrimedShape(msgspec.Struct, kw_only=True, frozen=True):
+    """What to begin a session with: memories, and the last turns of earlier sessions."""
+
+    tokens: int
+    context: ContextShape
+    turns: list[dict[str, Any]]
+
+
+class PriorShape(msgspec.Struct, kw_only=True, frozen=True):
+    """How much of an earlier session is in the prompt, and why no more."""
+
+    id: str
+    messages: int
+    kept: int
+    reason: str
+
+
 class PromptShape(msgspec.Struct, kw_only=True, frozen=True):
     """Keyword arguments for the provider's client, and the account of what is in them."""
 
@@ -273,6 +344,27 @@ class PromptShape(msgspec.Struct, kw_only=True, frozen=True):
     context: ContextShape | None
     turns: list[TurnVerdictShape]
     events: list[str]
+    sessions: list[PriorShape]
+
+
+class ProposalShape(msgspec.Struct, kw_only=True, frozen=True):
+    """A proposal as it stands."""
+
+    id: str
+    memory_id: str
+    private: str
+    shared: str
+    author: str
+    at: str
+    standing: str
+    decided_by: str | None
+    decided_at: str | None
+
+
+class Proposals(msgspec.Struct, kw_only=True, frozen=True):
+    """Oldest first."""
+
+    proposals: list[ProposalShape]
 
 
 class Pruned(msgspec.Struct, kw_only=True, frozen=True):
@@ -285,6 +377,12 @@ class Reports(msgspec.Struct, kw_only=True, frozen=True):
     """Runs of maintenance, oldest first."""
 
     runs: list[dict[str, Any]]
+
+
+class RunSteps(msgspec.Struct, kw_only=True, frozen=True):
+    """Steps of a run, in their order."""
+
+    steps: list[dict[str, Any]]
 
 
 class SectionShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -332,6 +430,14 @@ class Snapshots(msgspec.Struct, kw_only=True, frozen=True):
     snapshots: list[SnapshotShape]
 
 
+class Timeline(msgspec.Struct, kw_only=True, frozen=True):
+    """Memories, newest first, and how many there are on each day."""
+
+    memories: list[MemoryShape]
+    total: int
+    by_day: dict[str, int]
+
+
 class TrimmedList(msgspec.Struct, kw_only=True, frozen=True):
     """The worst first."""
 
@@ -377,6 +483,20 @@ class Turns(msgspec.Struct, kw_only=True, frozen=True):
     next: str | None
 
 
+class Unread(msgspec.Struct, kw_only=True, frozen=True):
+    """What an extraction would read, oldest session first."""
+
+    sessions: list[UnreadShape]
+    turns: int
+
+
+class UnreadShape(msgspec.Struct, kw_only=True, frozen=True):
+    """A session with turns that were not read."""
+
+    session: str
+    turns: int
+
+
 class VerdictShape(msgspec.Struct, kw_only=True, frozen=True):
     """What became of one candidate, and why."""
 
@@ -400,6 +520,13 @@ class VoteShape(msgspec.Struct, kw_only=True, frozen=True):
     at: str
     before: float
     after: float
+
+
+class WakeUp(msgspec.Struct, kw_only=True, frozen=True):
+    """Memories to begin with, and how many there are to choose from."""
+
+    memories: list[MemoryShape]
+    total: int
 
 
 class WhoAmI(msgspec.Struct, kw_only=True, frozen=True):

@@ -21,7 +21,7 @@ from haversack.maintenance.run import Desk
 from haversack.model.memory import Memory, Stage
 from haversack.store.port import Batch, Written
 
-__all__ = ["POLICY", "desk_of", "lifecycle", "policy_of", "read_policy", "set_policy"]
+__all__ = ["POLICY", "desk_of", "foresee", "lifecycle", "policy_of", "read_policy", "set_policy"]
 
 POLICY = "policy"
 """The collection of a namespace's rules; it goes along when the namespace is exported."""
@@ -47,10 +47,15 @@ def policy_of(core: Core, namespace: str) -> Policy:
 
 def set_policy(core: Core, namespace: str, policy: Policy | Mapping[str, Any]) -> Policy:
     """Set the rules: a Policy, or nested settings of which the others keep their defaults."""
-    checked = policy if isinstance(policy, Policy) else read_policy(policy)
+    checked = _checked(policy)
     value = msgspec.json.encode(checked, enc_hook=_plain, order="deterministic")
     core.store.apply(namespace, Batch(records=(Written(collection=POLICY, key=_KEY, value=value),)))
     return checked
+
+
+def foresee(core: Core, namespace: str, policy: Policy | Mapping[str, Any]) -> Lifecycle:
+    """What a lifecycle run would do now under these rules; nothing is changed."""
+    return age(desk_of(core, namespace), _checked(policy), execute=False)
 
 
 def read_policy(settings: Mapping[str, Any]) -> Policy:
@@ -88,6 +93,10 @@ def decide(core: Core, shared: str, proposal_id: str, *, accepted: bool, by: str
         raise NotFoundError(f"no proposal {proposal_id!r} to namespace {shared!r}")
     now = core.clock()
     return sharing.decide(core.store, Decided(proposal=proposal_id, accepted=accepted, by=by, at=now), now)
+
+
+def _checked(policy: Policy | Mapping[str, Any]) -> Policy:
+    return policy if isinstance(policy, Policy) else read_policy(policy)
 
 
 def _turns_along(before: Mapping[str, Memory], after: tuple[Memory, ...]) -> tuple[Written, ...]:

@@ -6,6 +6,7 @@ process that took it; what was running when that process died is shown as interr
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ import msgspec
 
 from haversack.engine.core import Core
 from haversack.errors import BusyError, HaversackError, NotFoundError
-from haversack.store.port import SYSTEM, Batch, Written
+from haversack.store.port import SYSTEM, Batch, Record, Written
 
 __all__ = ["Cancelled", "Job", "JobBoard", "JobState", "Progress", "Work"]
 
@@ -128,9 +129,11 @@ class JobBoard:
         return self._seen(msgspec.json.decode(record.value, type=Job))
 
     def all(self, *, limit: int = 1_000) -> list[Job]:
-        """The jobs, oldest first."""
-        records = self._core.store.records(SYSTEM, _COLLECTION, limit=limit)
-        return [self._seen(msgspec.json.decode(record.value, type=Job)) for record in records]
+        """The latest jobs, oldest first."""
+        latest: deque[Record] = deque(maxlen=limit)
+        while page := self._core.store.records(SYSTEM, _COLLECTION, after=latest[-1].key if latest else ""):
+            latest.extend(page)
+        return [self._seen(msgspec.json.decode(record.value, type=Job)) for record in latest]
 
     def cancel(self, job_id: str) -> Job:
         """Ask a job to stop at its next report; one that is over stays as it is."""

@@ -45,6 +45,10 @@ class NamespaceMaintenance:
         """Set the rules: a Policy, or nested settings; what they do not name has its default."""
         return aging.set_policy(self._core, self._namespace, policy)
 
+    def foresee(self, policy: Policy | Mapping[str, Any]) -> Lifecycle:
+        """What `lifecycle` would do under these rules instead of those in force; sets and changes nothing."""
+        return aging.foresee(self._core, self._namespace, policy)
+
     def lifecycle(self, *, execute: bool = False, flush: bool = False) -> Lifecycle:
         """Promote, fade, revive, end and erase what is due by the policy."""
         return aging.lifecycle(self._core, self._namespace, execute=execute, flush=flush)

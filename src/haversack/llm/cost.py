@@ -14,7 +14,17 @@ from haversack.errors import ConfigError, ServiceError
 from haversack.llm.port import Cancel, ChatService, Reply, Usage
 from haversack.model.message import Message
 
-__all__ = ["Call", "CapReached", "Caps", "MeteredService", "ModelPrice", "Purpose", "check_caps", "total_by"]
+__all__ = [
+    "GROUPINGS",
+    "Call",
+    "CapReached",
+    "Caps",
+    "MeteredService",
+    "ModelPrice",
+    "Purpose",
+    "check_caps",
+    "total_by",
+]
 
 
 class CapReached(ServiceError):  # noqa: N818 - named for what happened
@@ -71,6 +81,16 @@ class Call:
     def decode(cls, data: bytes) -> Call:
         """The inverse of `encode`."""
         return msgspec.json.decode(data, type=cls)
+
+
+GROUPINGS: Mapping[str, Callable[[Call], str]] = {
+    "purpose": lambda call: call.purpose.value,
+    "model": lambda call: call.model,
+    "session": lambda call: call.session or "",
+    "namespace": lambda call: call.namespace,
+    "day": lambda call: call.at.date().isoformat(),
+}
+"""What calls can be added up by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

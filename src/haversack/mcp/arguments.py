@@ -48,6 +48,7 @@ class RememberArguments(Arguments, frozen=True, kw_only=True):
     tags: _Texts = UNSET
     event_time: Annotated[str, Meta(description="ISO 8601, when it happened")] | UnsetType = UNSET
     supersedes: Annotated[str, Meta(description="id of a memory that this replaces")] | UnsetType = UNSET
+    subject: Annotated[str, Meta(description="as alice/city: ends what was said on it before")] | UnsetType = UNSET
     id: Annotated[str, Meta(description="reword this memory, add none")] | UnsetType = UNSET
     session: Annotated[str, Meta(description="conversation it comes from")] | UnsetType = UNSET
     role: Annotated[Literal["user", "assistant"], Meta(description="with session: append a turn")] | UnsetType = UNSET

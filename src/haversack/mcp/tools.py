@@ -76,13 +76,13 @@ def _remember(ns: Namespace, said: takes.RememberArguments, _: ToolOptions) -> A
         return _append(ns, said)
     details = takes.given(said, "kind", "importance", "tags", "event_time")
     if said.id is not UNSET:
-        if said.supersedes is not UNSET:
-            raise InputError("id rewords a memory and supersedes replaces one: give one of them")
+        if said.supersedes is not UNSET or said.subject is not UNSET:
+            raise InputError("id rewords a memory; supersedes and subject replace one: give one of them")
         memory = ns.edit(said.id, content=said.content, trust=Trust.EXTRACTED, **details)
         return Answer(text=f"changed {memory.id}\n", memories=(memory.id,))
     source = None if said.session is UNSET else Source(session=said.session)
-    replaced = None if said.supersedes is UNSET else said.supersedes
-    memory = ns.remember(said.content, supersedes=replaced, trust=Trust.EXTRACTED, source=source, **details)
+    replaces = takes.given(said, "supersedes", "subject")
+    memory = ns.remember(said.content, trust=Trust.EXTRACTED, source=source, **details, **replaces)
     return Answer(text=f"remembered {memory.id} ({memory.kind})\n", memories=(memory.id,))
 
 

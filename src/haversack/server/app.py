@@ -31,7 +31,23 @@ from haversack.server.dakera.absent import absent_call
 from haversack.server.gate import OPEN_PATHS, Gate, Guard
 from haversack.server.pace import Pace
 from haversack.server.problem import Problem, Refused, answer_problem, problem_of
-from haversack.server.routes import asking, health, jobs, keys, memories, namespaces, sessions, store, upkeep, window
+from haversack.server.routes import (
+    asking,
+    browsing,
+    health,
+    jobs,
+    keys,
+    knowledge,
+    memories,
+    namespaces,
+    policy,
+    reading,
+    sessions,
+    sharing,
+    store,
+    upkeep,
+    window,
+)
 from haversack.server.settings import ServerSettings
 from haversack.server.watch import Metrics, Watch
 
@@ -43,9 +59,14 @@ _ROUTERS = (
     namespaces.router,
     namespaces.inside,
     memories.router,
+    browsing.router,
+    knowledge.router,
     asking.router,
     sessions.router,
     window.router,
+    reading.router,
+    sharing.router,
+    policy.router,
     upkeep.router,
     store.router,
     jobs.router,

@@ -1,13 +1,13 @@
-"""What goes over the wire: request bodies, checked strictly, and answers. The OpenAPI document is made of these."""
+"""What is answered: the engine's values as JSON. The OpenAPI document is made of these and the bodies of requests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import JsonValue
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
@@ -15,32 +15,19 @@ from haversack.engine.auditing import Deed
 from haversack.engine.jobs import Job
 from haversack.engine.keys import Key
 from haversack.engine.reading import Hit
-from haversack.model.memory import Kind, Memory, SessionInfo, Trust, Turn
-from haversack.server.settings import MOST_ITEMS, MOST_TEXT
+from haversack.model.memory import Memory, SessionInfo, Turn
 from haversack.store.port import Census
 from haversack.wire import openai
 
 __all__ = [
-    "Body",
     "CensusShape",
-    "Conditions",
-    "ContextBody",
     "DeedShape",
-    "FeedbackBody",
-    "ForgetBody",
     "HitShape",
     "JobShape",
     "KeyShape",
-    "Label",
-    "MemoryBody",
-    "MemoryChanges",
     "MemoryShape",
-    "RecallBody",
     "SessionShape",
     "TurnShape",
-    "TurnsBody",
-    "When",
-    "WhyBody",
     "answer",
     "census_shape",
     "deed_shape",
@@ -51,154 +38,6 @@ __all__ = [
     "session_shape",
     "turn_shape",
 ]
-
-Label = Annotated[str, Field(min_length=1, max_length=1000)]
-Labels = Annotated[list[Label], Field(max_length=200)]
-Unit = Annotated[float, Field(ge=0, le=1)]
-When = Annotated[str | float, Field(description="ISO 8601, or seconds or milliseconds since 1970")]
-Metadata = dict[Label, JsonValue]
-
-
-class Body(BaseModel):
-    """A request's body: an unknown field is an error, and a text is not a number."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    def given(self) -> dict[str, Any]:
-        """The fields that the caller sent, as keywords for the engine."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
-
-
-class MemoryBody(Body):
-    """A memory to keep."""
-
-    content: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
-    kind: Annotated[Kind, Field(strict=False)] = Kind.FACT
-    importance: Unit = 0.5
-    confidence: Unit = 1.0
-    trust: Annotated[Trust, Field(strict=False)] = Trust.MANUAL
-    speaker: Annotated[str, Field(max_length=1000)] = ""
-    entities: Labels = []
-    tags: Labels = []
-    metadata: Metadata = {}
-    pinned: bool = False
-    event_time: When | None = None
-    valid_from: When | None = None
-    valid_to: When | None = None
-    expires_at: When | None = None
-    supersedes: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-
-
-class MemoriesBody(Body):
-    """Memories to keep in one transaction."""
-
-    memories: Annotated[list[MemoryBody], Field(min_length=1, max_length=MOST_ITEMS)]
-
-
-class MemoryChanges(Body):
-    """Fields of a memory to change; the others stay."""
-
-    content: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)] = ""
-    kind: Annotated[Kind, Field(strict=False)] = Kind.FACT
-    importance: Unit = 0.5
-    confidence: Unit = 1.0
-    trust: Annotated[Trust, Field(strict=False)] = Trust.MANUAL
-    entities: Labels = []
-    tags: Labels = []
-    metadata: Metadata = {}
-    pinned: bool = False
-    event_time: When = ""
-    valid_from: When | None = None
-    valid_to: When | None = None
-    expires_at: When | None = None
-
-
-class FeedbackBody(Body):
-    """A vote."""
-
-    signal: Annotated[str, Field(pattern="^(up|down|flag)$")]
-
-
-class Conditions(Body):
-    """Filters; every one that is given must hold."""
-
-    kinds: list[Annotated[Kind, Field(strict=False)]] | None = None
-    tags: Labels | None = None
-    session: Label | None = None
-    since: When | None = None
-    until: When | None = None
-    where: Metadata | None = None
-    as_of: When | None = None
-
-    def given(self) -> dict[str, Any]:
-        """The fields that say something."""
-        return {name: value for name, value in super().given().items() if value is not None}
-
-
-class WeightsBody(Body):
-    """How much relevance, importance and recency count."""
-
-    relevance: Annotated[float, Field(ge=0, le=100)]
-    importance: Annotated[float, Field(ge=0, le=100)]
-    recency: Annotated[float, Field(ge=0, le=100)]
-    recency_days: Annotated[float, Field(gt=0, le=100_000)] = 30.0
-    linear: bool = False
-
-
-class RecallBody(Conditions):
-    """A question."""
-
-    query: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
-    top_k: Annotated[int, Field(ge=1, le=1000)] = 50
-    now: When | None = None
-    namespaces: Annotated[list[Label], Field(max_length=50)] | None = None
-    weights: Annotated[str, Field(pattern="^(default|balanced)$")] | WeightsBody | None = None
-
-
-class ContextBody(RecallBody):
-    """A question whose answer is packed into a budget."""
-
-    top_k: Annotated[int, Field(ge=1, le=1000, deprecated=True, description="Not used: the budget decides")] = 50
-    budget: Annotated[int, Field(ge=0, le=10_000_000)] | None = None
-    model: Label | None = None
-    layout: Label | None = None
-    format: Annotated[str, Field(pattern="^(markdown|xml|json|plain)$")] | None = None
-    hold_back: list[Annotated[str, Field(pattern="^(instructions|secrets)$")]] | None = None
-    verdicts: bool = True
-    """Whether the answer lists what became of every candidate."""
-
-
-class WhyBody(ContextBody):
-    """A question, and the memory whose way through its context is asked for."""
-
-    memory_id: Annotated[str, Field(min_length=1, max_length=64)]
-
-
-class ForgetBody(Conditions):
-    """What to forget: ids, or filters, or everything. A preview unless `preview` is false."""
-
-    ids: Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=MOST_ITEMS)] | None = None
-    everything: bool = False
-    hard: bool = False
-    preview: bool = True
-
-
-class TurnBody(BaseModel):
-    """A message as chat APIs have it, with when it was said and what else is known of it."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-
-    role: Annotated[str, Field(min_length=1, max_length=50)]
-    content: JsonValue = None
-    name: Label | None = None
-    at: When | None = None
-    metadata: Metadata | None = None
-
-
-class TurnsBody(Body):
-    """Turns to append in one transaction."""
-
-    turns: Annotated[list[TurnBody], Field(min_length=1, max_length=MOST_ITEMS)]
 
 
 class MemoryShape(TypedDict):

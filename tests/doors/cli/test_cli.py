@@ -27,10 +27,17 @@ def test_help_groups_every_command_and_lists_the_exit_codes(run: Run) -> None:
         assert f"{code}  {meaning}" in answer.out
 
 
-@pytest.mark.parametrize("command", [name for group in GROUPS.values() for name in group])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(name for group in GROUPS.values() for name in group),
+        *(f"keys {name}" for name in ("create", "list", "rotate", "revoke")),
+    ],
+)
 def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
-    answer = run(command, "--help")
+    answer = run(*command.split(), "--help")
     assert answer.code == 0
+    assert "\\b" not in answer.out
     assert "Example" in answer.out
     assert f"  haversack {command}" in answer.out
 

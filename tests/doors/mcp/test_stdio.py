@@ -87,6 +87,18 @@ def test_a_day_with_every_tool(tmp_path: Path, mode: str) -> None:
     run(work())
 
 
+def test_a_newer_statement_on_a_subject_ends_the_older_one(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with served(tmp_path / "m.db") as client:
+            old = await remember(client, "Zoë lives in Zürich", subject="zoe/city")
+            new = await remember(client, "Zoë lives in Bern", subject="Zoe/City")
+            assert new != old
+            told = words(await client.call_tool("recall", {"query": "Where does Zoë live?"}))
+            assert ("Bern" in told, "Zürich" in told) == (True, False)
+
+    run(work())
+
+
 def test_forgetting_previews_until_told_and_can_be_undone(tmp_path: Path) -> None:
     async def work() -> None:
         async with served(tmp_path / "m.db") as client:
@@ -170,6 +182,7 @@ def test_a_wrong_call_is_told_to_the_model_and_a_wrong_name_to_the_client(tmp_pa
         ("remember", {"content": "x", "kind": "fakt"}, "Invalid enum value 'fakt' - at `$.kind`"),
         ("remember", {"content": "\u200b"}, "content must not be blank"),
         ("remember", {"content": "x", "role": "user"}, "name it by session"),
+        ("remember", {"content": "x", "id": "one", "subject": "zoe/city"}, "give one of them"),
         ("recall", {"query": "x", "since": "yesterdayish"}, "since"),
         ("forget", {}, "say what to forget"),
         ("forget", {"undo": True}, "name them by ids"),

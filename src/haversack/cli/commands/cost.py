@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import click
 
 from haversack.cli import show
 from haversack.cli.options import Place, place
-from haversack.llm.cost import Call, total_by
+from haversack.llm.cost import GROUPINGS, Call, total_by
 
 __all__ = ["COMMANDS"]
-
-_KEYS: dict[str, Callable[[Call], str]] = {
-    "purpose": lambda call: call.purpose.value,
-    "model": lambda call: call.model,
-    "session": lambda call: call.session or "",
-    "namespace": lambda call: call.namespace,
-    "day": lambda call: call.at.date().isoformat(),
-}
 
 
 @click.command()
 @click.option(
-    "--by", type=click.Choice(list(_KEYS)), default="purpose", show_default=True, help="What a row stands for."
+    "--by", type=click.Choice(list(GROUPINGS)), default="purpose", show_default=True, help="What a row stands for."
 )
 @click.option("--since", metavar="TIME", help="Calls at or after (ISO 8601).")
 @click.option("--until", metavar="TIME", help="Calls before.")
@@ -49,7 +41,7 @@ def cost(place: Place, by: str, since: str | None, until: str | None, *, everywh
 
 
 def _show(calls: Sequence[Call], by: str) -> None:
-    totals = [*sorted(total_by(calls, _KEYS[by]).items()), *total_by(calls, lambda _: "all").items()]
+    totals = [*sorted(total_by(calls, GROUPINGS[by]).items()), *total_by(calls, lambda _: "all").items()]
     rows = [
         (name, count, f"{given:,}", f"{made:,}", f"${dollars:.4f}") for name, (count, given, made, dollars) in totals
     ]

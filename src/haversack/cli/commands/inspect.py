@@ -16,7 +16,7 @@ __all__ = ["COMMANDS"]
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on 127.0.0.1; 0 takes any that is free.")
 @place
 def inspect(place: Place, port: int) -> None:
-    r"""Open the store in the browser: prompts, memories, sessions and health, on this machine only.
+    """Open the store in the browser: prompts, memories, sessions and health, on this machine only.
 
     The address that is printed holds a token that opens one browser, once.
 

@@ -20,7 +20,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 @click.group()
 def keys() -> None:
-    r"""Make, list, rotate and revoke the keys of the HTTP server.
+    """Make, list, rotate and revoke the keys of the HTTP server.
 
     \b
     Examples:
@@ -44,7 +44,7 @@ def keys() -> None:
 @click.option("--expires", metavar="WHEN", help="A time (ISO 8601), or how long from now: 12h, 90d.")
 @place
 def create(place: Place, name: str, scope: str, namespaces: tuple[str, ...], expires: str | None) -> None:
-    r"""Make a key and show its secret, this once.
+    """Make a key and show its secret, this once.
 
     \b
     Example:
@@ -59,7 +59,12 @@ def create(place: Place, name: str, scope: str, namespaces: tuple[str, ...], exp
 @keys.command("list")
 @place
 def list_keys(place: Place) -> None:
-    """Every key, revoked and expired ones included; never a secret."""
+    """Every key, revoked and expired ones included; never a secret.
+
+    \b
+    Example:
+      haversack keys list --json
+    """
     with place.open() as sack:
         found = sack.keys.all()
     if place.as_json:
@@ -76,7 +81,12 @@ def list_keys(place: Place) -> None:
 )
 @place
 def rotate(place: Place, key_id: str, grace: str) -> None:
-    """A new key with the same rights in place of this one."""
+    """A new key with the same rights in place of this one.
+
+    \b
+    Example:
+      haversack keys rotate mzxw6ytboi5dcmbr --grace 24h
+    """
     with place.open() as sack:
         issued = sack.keys.rotate(key_id, grace=_span(grace))
     _tell(place, issued)
@@ -86,7 +96,12 @@ def rotate(place: Place, key_id: str, grace: str) -> None:
 @click.argument("key_id", metavar="ID")
 @place
 def revoke(place: Place, key_id: str) -> None:
-    """From now on the key opens nothing."""
+    """From now on the key opens nothing.
+
+    \b
+    Example:
+      haversack keys revoke mzxw6ytboi5dcmbr
+    """
     with place.open() as sack:
         key = sack.keys.revoke(key_id)
     if place.as_json:

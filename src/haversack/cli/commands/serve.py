@@ -27,7 +27,7 @@ __all__ = ["COMMANDS"]
 @click.option("--embedder", help="default, none or onnx; the settings choose when it is not given.")
 @place
 def serve(place: Place, host: str, port: int, embedder: str | None) -> None:
-    r"""Answer over HTTP until it is stopped; what was acknowledged is kept. Pages for the browser are at /inspector.
+    """Answer over HTTP until it is stopped; what was acknowledged is kept. Pages for the browser are at /inspector.
 
     Without keys it listens on loopback only and answers only to this machine.
 

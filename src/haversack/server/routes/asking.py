@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from fastapi import APIRouter
@@ -9,14 +10,16 @@ from pydantic import JsonValue
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from haversack.assemble import Context, Verdict
+from haversack.assemble import Context, Layout, Verdict
 from haversack.engine.keys import Scope
+from haversack.engine.namespace import Namespace
 from haversack.scoring.blend import Weights
 from haversack.server.caller import In, ReadNs
+from haversack.server.requests import ContextBody, RecallBody, WeightsBody, WhyBody
 from haversack.server.routes.declare import problems
-from haversack.server.shapes import ContextBody, HitShape, RecallBody, WeightsBody, WhyBody, answer, hit_shape
+from haversack.server.shapes import HitShape, answer, hit_shape
 
-__all__ = ["question", "router"]
+__all__ = ["ContextShape", "LedgerShape", "context_shape", "router", "weighted"]
 
 router = APIRouter(tags=["asking"], prefix="/v1/namespaces/{namespace:label}")
 
@@ -110,7 +113,7 @@ class WhyShape(TypedDict):
 @router.post("/recall", response_model=Hits, responses=problems(502))
 def recall(here: ReadNs, body: RecallBody) -> Response:
     """The memories that answer the query, best first, with the parts of their scores."""
-    hits = here.ns.recall(body.query, top_k=body.top_k, **question(here, body))
+    hits = here.ns.recall(body.query, top_k=body.top_k, **_question(here, body))
     here.note("recall", ids=[hit.id for hit in hits])
     return answer(Hits(hits=[hit_shape(hit) for hit in hits]))
 
@@ -118,15 +121,15 @@ def recall(here: ReadNs, body: RecallBody) -> Response:
 @router.post("/context", response_model=ContextShape, responses=problems(422, 502))
 def context(here: ReadNs, body: ContextBody) -> Response:
     """The best context that fits the budget, fenced as data, with its ledger and a verdict for every candidate."""
-    packed = here.ns.context(body.query, **question(here, body))
+    packed = here.ns.context(body.query, **_shape(here, body))
     here.note("context", ids=packed.items)
-    return answer(_context_shape(packed, verdicts=body.verdicts))
+    return answer(context_shape(packed, verdicts=body.verdicts))
 
 
 @router.post("/why", response_model=WhyShape, responses=problems(422, 502))
 def why(here: ReadNs, body: WhyBody) -> Response:
     """Where and why a memory left, or how it came in, when this context is packed."""
-    told = here.ns.why(body.query, body.memory_id, **question(here, body))
+    told = here.ns.why(body.query, body.memory_id, **_shape(here, body))
     here.note("why", ids=[body.memory_id])
     return answer(
         WhyShape(
@@ -146,7 +149,20 @@ def why(here: ReadNs, body: WhyBody) -> Response:
     )
 
 
-def question(here: In, body: RecallBody) -> dict[str, Any]:
+def weighted(ns: Namespace, layout: str | None, sections: Mapping[str, float]) -> Layout:
+    """The layout (`sections` when none is named) with these weights."""
+    return ns.layout(layout or "sections").with_weights(sections)
+
+
+def _shape(here: In, body: ContextBody) -> dict[str, Any]:
+    """The keywords of a context."""
+    given = _question(here, body)
+    if (sections := given.pop("sections", None)) is not None:
+        given["layout"] = weighted(here.ns, body.layout, sections)
+    return given
+
+
+def _question(here: In, body: RecallBody) -> dict[str, Any]:
     """The keywords of a question, once the caller may read every namespace that it names."""
     given = body.given()
     here.caller.need(Scope.READ)
@@ -156,7 +172,7 @@ def question(here: In, body: RecallBody) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in {"query", "top_k", "verdicts", "memory_id"}}
 
 
-def _context_shape(packed: Context, *, verdicts: bool) -> ContextShape:
+def context_shape(packed: Context, *, verdicts: bool = True) -> ContextShape:
     """The context as it is answered; rows that nobody asked for are not even made."""
     return ContextShape(
         text=packed.text,

@@ -19,8 +19,9 @@ from haversack.errors import NotFoundError
 from haversack.model.times import read_time
 from haversack.server.caller import AdminCaller, Caller
 from haversack.server.problem import Refused
+from haversack.server.requests import Body
 from haversack.server.routes.declare import PROBLEMS, problems
-from haversack.server.shapes import Body, DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape
+from haversack.server.shapes import DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape
 
 __all__ = ["KeyBody", "KeyId", "Patterns", "check_rights", "issue_key", "key_of", "keys_of", "router"]
 

@@ -16,22 +16,13 @@ from haversack.engine.receipts import Receipt
 from haversack.model.memory import Kind, Memory
 from haversack.server.caller import In, ReadNs, WriteNs
 from haversack.server.problem import Refused
+from haversack.server.requests import Body, FeedbackBody, ForgetBody, MemoriesBody, MemoryBody, MemoryChanges
 from haversack.server.routes.declare import PROBLEMS, problems
-from haversack.server.shapes import (
-    Body,
-    FeedbackBody,
-    ForgetBody,
-    MemoriesBody,
-    MemoryBody,
-    MemoryChanges,
-    MemoryShape,
-    answer,
-    memory_shape,
-)
+from haversack.server.shapes import MemoryShape, answer, memory_shape
 
 router = APIRouter(tags=["memories"], prefix="/v1/namespaces/{namespace:label}")
 
-_FORGET_FLAGS = ("everything", "hard", "preview")
+_FORGET_FLAGS = ("everything", "hard", "preview", "snapshots")
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=255, pattern="^[!-~]+$")]
@@ -85,6 +76,8 @@ class ForgottenShape(TypedDict):
     everything: bool
     at: str | None
     certificate: str
+    snapshots: list[str]
+    """The store's snapshots that may still hold what was forgotten for good."""
 
 
 @router.post("/memories", response_model=MemoryShape, status_code=201, responses=problems(409))
@@ -110,9 +103,13 @@ def list_memories(
     kind: Annotated[list[Kind] | None, Query(max_length=20)] = None,
     tag: Annotated[list[str] | None, Query(max_length=50)] = None,
     session: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
+    since: Annotated[str | None, Query(max_length=100)] = None,
+    until: Annotated[str | None, Query(max_length=100)] = None,
 ) -> Response:
     """Memories in the order of their last change, page by page; nothing is missed, whatever changes meanwhile."""
-    found = here.ns.page(after=int(cursor or 0), limit=limit, kinds=kind, tags=tag, session=session)
+    found = here.ns.page(
+        after=int(cursor or 0), limit=limit, kinds=kind, tags=tag, session=session, since=since, until=until
+    )
     here.note("list", count=len(found.memories))
     return answer(
         MemoryPage(
@@ -168,7 +165,7 @@ def forget_memory(here: WriteNs, memory_id: MemoryId, *, hard: bool = False) -> 
     """Forget one memory: hidden until it is restored, or with `hard` gone from every file of the store."""
     done = here.ns.forget(memory_id, hard=hard)
     here.note("forget for good" if hard else "forget", ids=(*done.memories, *done.derived), now=True)
-    return answer(_forgotten(done))
+    return answer(_forgotten(here, done))
 
 
 @router.post("/memories/{memory_id:label}/restore", response_model=MemoryShape, responses=PROBLEMS)
@@ -188,16 +185,18 @@ def give_feedback(here: WriteNs, memory_id: MemoryId, body: FeedbackBody) -> Res
     return answer(VoteShape(signal=vote.signal, at=vote.at.isoformat(), before=vote.before, after=vote.after))
 
 
-@router.post("/forget", response_model=ForgottenShape, responses=PROBLEMS)
+@router.post("/forget", response_model=ForgottenShape, responses=problems(409))
 def forget(here: WriteNs, body: ForgetBody) -> Response:
     """Forget by ids, by filters, or everything (that takes an admin's key). A preview unless `preview` is false."""
     chosen = {name: value for name, value in body.given().items() if name not in {"ids", *_FORGET_FLAGS}}
-    if body.everything:
+    if body.everything or body.snapshots:
         here.caller.namespace(here.ns.name, Scope.ADMIN)
     done = here.ns.forget(body.ids, hard=body.hard, preview=body.preview, everything=body.everything, **chosen)
     if not body.preview:
         here.note("forget for good" if body.hard else "forget", ids=(*done.memories, *done.derived), now=True)
-    return answer(_forgotten(done))
+    if body.snapshots and not body.preview:
+        here.caller.sack.maintenance.forget_in_snapshots(done)
+    return answer(_forgotten(here, done))
 
 
 def _keep(here: In, key: str | None, body: Body, act: Callable[[], Sequence[Memory]]) -> Sequence[Memory]:
@@ -226,7 +225,9 @@ def _etag(text: str) -> int:
     return int(stripped)
 
 
-def _forgotten(done: Forgotten) -> ForgottenShape:
+def _forgotten(here: In, done: Forgotten) -> ForgottenShape:
+    is_gone = done.hard and not done.preview
+    holding = here.caller.sack.maintenance.still_holding(done) if is_gone else ()
     return ForgottenShape(
         namespace=done.namespace,
         hard=done.hard,
@@ -237,4 +238,5 @@ def _forgotten(done: Forgotten) -> ForgottenShape:
         everything=done.everything,
         at=None if done.at is None else done.at.isoformat(),
         certificate=done.certificate,
+        snapshots=[each.path.name for each in holding],
     )

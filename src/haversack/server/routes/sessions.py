@@ -13,18 +13,11 @@ from haversack.engine.receipts import Receipt
 from haversack.model.memory import Turn
 from haversack.server.caller import ReadNs, WriteNs
 from haversack.server.problem import Refused
+from haversack.server.requests import TurnBody, TurnsBody
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.routes.memories import IdempotencyKey
 from haversack.server.settings import MOST_TEXT
-from haversack.server.shapes import (
-    SessionShape,
-    TurnBody,
-    TurnsBody,
-    TurnShape,
-    answer,
-    session_shape,
-    turn_shape,
-)
+from haversack.server.shapes import SessionShape, TurnShape, answer, session_shape, turn_shape
 
 router = APIRouter(tags=["sessions"], prefix="/v1/namespaces/{namespace:label}/sessions")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Annotated, Any
+from types import MappingProxyType
+from typing import Annotated, Any, cast
 
 import msgspec
 from fastapi import APIRouter, Path
@@ -16,8 +17,9 @@ from typing_extensions import TypedDict
 from haversack.engine.jobs import Progress, Work
 from haversack.engine.namespace import Namespace
 from haversack.server.caller import AdminNs, ReadNs, WriteNs
+from haversack.server.requests import Body
 from haversack.server.routes.declare import PROBLEMS, problems
-from haversack.server.shapes import Body, JobShape, answer, job_shape
+from haversack.server.shapes import JobShape, answer, job_shape
 
 __all__ = ["Report", "report", "router"]
 
@@ -31,6 +33,8 @@ class LifecycleBody(Body):
     """Ageing: a preview unless `execute` is true."""
 
     execute: bool = False
+    flush: bool = False
+    """Whether a preview counts noted uses into the memories first; carrying it out always does."""
 
 
 class ReorganizeBody(Body):
@@ -94,6 +98,12 @@ class Reports(TypedDict):
     runs: list[Report]
 
 
+class RunSteps(TypedDict):
+    """Steps of a run, in their order."""
+
+    steps: list[Report]
+
+
 @router.post(
     "/lifecycle",
     response_model=Report,
@@ -102,7 +112,7 @@ class Reports(TypedDict):
 def lifecycle(here: AdminNs, body: LifecycleBody) -> Response:
     """Preview what is due by the policy; with `execute` a job that does it, and that can be undone by its run."""
     if not body.execute:
-        return answer(report(here.ns.maintenance.lifecycle()))
+        return answer(report(here.ns.maintenance.lifecycle(flush=body.flush)))
     job = here.caller.sack.jobs.start("lifecycle", here.ns.name, _ageing(here.ns), asked_by=here.caller.key.id)
     here.note("lifecycle", now=True)
     return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
@@ -162,6 +172,12 @@ def list_runs(here: ReadNs) -> Response:
     return answer(Reports(runs=[report(run) for run in here.ns.maintenance.runs()]))
 
 
+@router.get("/runs/{run_id:label}", response_model=RunSteps, responses=PROBLEMS)
+def get_run(here: ReadNs, run_id: RunId) -> Response:
+    """The journal of a run: what each step did to which memory."""
+    return answer(RunSteps(steps=[report(step) for step in here.ns.maintenance.steps(run_id)]))
+
+
 @router.post("/runs/{run_id:label}/recover", response_model=Report, responses=problems(409))
 def recover_run(here: AdminNs, run_id: RunId) -> Response:
     """Reconcile an interrupted run from its journal."""
@@ -213,4 +229,11 @@ def _name(path: str | None) -> str | None:
 
 def report(value: object) -> Report:
     """An engine's report as JSON; it holds ids, counts and reasons."""
-    return json.loads(msgspec.json.encode(value))
+    return json.loads(msgspec.json.encode(value, enc_hook=_plain))
+
+
+def _plain(value: object) -> object:
+    """What msgspec does not know by itself: mappings that cannot be changed."""
+    if isinstance(value, MappingProxyType):
+        return dict(cast("Mapping[str, Any]", value))
+    raise TypeError(type(value).__name__)

@@ -11,12 +11,14 @@ from typing_extensions import TypedDict
 
 from haversack.compaction import CompactionResult
 from haversack.model.memory import Kind
-from haversack.server.caller import ReadNs, WriteNs
-from haversack.server.routes.asking import ContextShape, LedgerShape
+from haversack.server.caller import In, ReadNs, WriteNs
+from haversack.server.requests import Body, Label, Weighting, When
+from haversack.server.routes.asking import ContextShape, LedgerShape, context_shape, weighted
 from haversack.server.routes.declare import problems
 from haversack.server.routes.sessions import SessionId, Turns
 from haversack.server.settings import MOST_TEXT
-from haversack.server.shapes import Body, Label, When, answer, turn_shape
+from haversack.server.shapes import answer, turn_shape
+from haversack.wire import openai
 
 router = APIRouter(tags=["sessions"], prefix="/v1/namespaces/{namespace:label}/sessions/{session:label}")
 
@@ -38,8 +40,21 @@ class PromptBody(Body):
     budget: Tokens | None = None
     kinds: list[Annotated[Kind, Field(strict=False)]] | None = None
     now: When | None = None
+    sections: Weighting | None = None
+    """Other weights for sections of the layout, `sections` by default; 0 switches one off."""
     shape: Annotated[str, Field(pattern="^(openai|anthropic|responses)$")] = "openai"
     """Whose interface the request is written for."""
+    preview: bool = False
+    """Only to look at: no compaction is awaited or begun by it, and no use is counted."""
+
+
+class PrimeBody(Body):
+    """How to write what a session begins with."""
+
+    model: Label | None = None
+    window: Tokens | None = None
+    format: Annotated[str, Field(pattern="^(markdown|xml|json|plain)$")] | None = None
+    now: When | None = None
 
 
 class CompactBody(Body):
@@ -66,6 +81,15 @@ class TurnVerdictShape(TypedDict):
     tokens: int
 
 
+class PriorShape(TypedDict):
+    """How much of an earlier session is in the prompt, and why no more."""
+
+    id: str
+    messages: int
+    kept: int
+    reason: str
+
+
 class PromptShape(TypedDict):
     """Keyword arguments for the provider's client, and the account of what is in them."""
 
@@ -75,6 +99,15 @@ class PromptShape(TypedDict):
     context: ContextShape | None
     turns: list[TurnVerdictShape]
     events: list[str]
+    sessions: list[PriorShape]
+
+
+class PrimedShape(TypedDict):
+    """What to begin a session with: memories, and the last turns of earlier sessions."""
+
+    tokens: int
+    context: ContextShape
+    turns: list[dict[str, JsonValue]]
 
 
 class CompactionShape(TypedDict):
@@ -96,16 +129,26 @@ class CompactionShape(TypedDict):
 @router.post("/prompt", response_model=PromptShape, responses=problems(409, 422, 502))
 def prompt(here: ReadNs, session: SessionId, body: PromptBody) -> Response:
     """The whole message list for one model call, within its window, with a ledger that covers every token."""
-    given = {
-        name: value for name, value in body.given().items() if name not in {"query", "shape"} and value is not None
-    }
-    made = here.ns.session(session).prompt(body.query, **given)
+    conversation = here.ns.session(session)
+    make = conversation.preview if body.preview else conversation.prompt
+    made = make(body.query, **_keywords(here, body))
     told: dict[str, Any] = made.to_dict()
     told.pop("messages")
     if made.context is not None:
         told["context"]["items"] = list(made.context.items)
     here.note("prompt", session=session, ids=made.context.items if made.context else ())
     return answer({"request": made.request(body.shape), "tokens": made.tokens, **told})
+
+
+@router.post("/prime", response_model=PrimedShape, responses=problems(409, 422, 502))
+def prime(here: ReadNs, session: SessionId, body: PrimeBody) -> Response:
+    """What to begin the session with: known facts, entities, insights, summaries, earlier sessions' last turns."""
+    primed = here.ns.session(session).prime(
+        **{name: value for name, value in body.given().items() if value is not None}
+    )
+    here.note("prime", session=session, ids=primed.context.items)
+    turns = openai.dump(list(primed.prior.messages))
+    return answer(PrimedShape(tokens=primed.tokens, context=context_shape(primed.context), turns=turns))
 
 
 @router.post("/compact", response_model=CompactionShape, responses=problems(409, 502))
@@ -122,6 +165,15 @@ def expand(here: WriteNs, session: SessionId, body: ExpandBody) -> Response:
     turns = here.ns.session(session).expand(body.name, reopen=body.reopen)
     here.note("expand", session=session, count=len(turns))
     return answer(Turns(turns=[turn_shape(turn) for turn in turns], next=None))
+
+
+def _keywords(here: In, body: PromptBody) -> dict[str, Any]:
+    """The body as keywords of `prompt`."""
+    apart = {"query", "shape", "preview", "sections"}
+    given = {name: value for name, value in body.given().items() if name not in apart and value is not None}
+    if body.sections is not None:
+        given["layout"] = weighted(here.ns, body.layout, body.sections)
+    return given
 
 
 def _compaction(done: CompactionResult) -> CompactionShape:
