@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -107,8 +109,12 @@ class _Program(click.Group):
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "auto_envvar_prefix": None},
 )
+@click.option("--store", help="Path of the store. These four may stand behind the command as well.")
+@click.option("--namespace", "-n", help="Whose memory.")
+@click.option("--config", type=click.Path(dir_okay=False), help="YAML or TOML settings.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
 @click.version_option(package_name="haversack", message="%(prog)s %(version)s")
-def program() -> None:
+def program(**_: object) -> None:
     """Remember what an agent should keep; pack the best context that fits.
 
     Exactly counted, never over the budget, every choice explained.
@@ -126,6 +132,7 @@ def program() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the program; never returns. Errors become one line on stderr and an exit code."""
+    _speak()
     try:
         code = program.main(args=None if args is None else list(args), prog_name="haversack", standalone_mode=False)
     except click.exceptions.Exit as leaving:
@@ -139,6 +146,9 @@ def main(args: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except FileNotFoundError as missing:
+        _say(f"no such file: {missing.filename}")
+        sys.exit(code_of(missing))
     except tuple(kind for kind, _ in _CODES) as error:
         _say(str(error) or type(error).__name__)
         sys.exit(code_of(error))
@@ -148,6 +158,15 @@ def main(args: Sequence[str] | None = None) -> None:
 def code_of(error: Exception) -> int:
     """The exit code of a failure."""
     return next(code for kind, code in _CODES if isinstance(error, kind))
+
+
+def _speak() -> None:
+    """Let text in any script come in and go out, whatever the terminal or pipe can show."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            ascii_only = codecs.lookup(stream.encoding).name == "ascii"
+            errors_as = "surrogateescape" if stream is sys.stdin else "replace"
+            stream.reconfigure(encoding="utf-8" if ascii_only else None, errors=errors_as)
 
 
 def _say(message: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from haversack.assemble import Layout
 from haversack.engine.haversack import Haversack
@@ -19,9 +20,19 @@ from haversack.engine.namespace import Namespace
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.model.memory import Kind
 
-__all__ = ["Conditions", "Place", "conditions", "confirmed", "place", "section_weights", "weighted"]
+__all__ = [
+    "Conditions",
+    "Place",
+    "conditions",
+    "confirmed",
+    "pairs",
+    "place",
+    "section_weights",
+    "weighted",
+]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +76,23 @@ def place(command: _Command) -> _Command:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
     @functools.wraps(command)
     def with_place(store: str, namespace: str, config: str | None, *, as_json: bool, **rest: Any) -> Any:
-        return command(place=Place(store=store, namespace=namespace, config=config, as_json=as_json), **rest)
+        here = Place(
+            store=_latest("store", store),
+            namespace=_latest("namespace", namespace),
+            config=_latest("config", config),
+            as_json=_latest("as_json", as_json),
+        )
+        return command(place=here, **rest)
 
     return with_place  # pyright: ignore[reportReturnType] - click reads the options off the function
+
+
+def _latest(name: str, value: _Value) -> _Value:
+    """What stands behind the command, else before it, else in the environment."""
+    context = click.get_current_context()
+    before = context.find_root().params.get(name)
+    is_behind = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    return value if before in (None, False) or is_behind else before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +115,10 @@ class Conditions:
             "session": self.session,
             "since": self.since,
             "until": self.until,
-            "where": dict(map(_pair, self.where)),
+            "where": pairs("--where", self.where),
             "as_of": self.as_of,
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in said.items() if value is not None and value not in ((), {})}
 
 
 def conditions(command: _Command) -> _Command:
@@ -159,11 +184,15 @@ def confirmed(question: str, *, yes: bool) -> bool:
     return click.confirm(question, default=False)
 
 
-def _pair(text: str) -> tuple[str, Any]:
-    field, mark, value = text.partition("=")
-    if not mark or not field:
-        raise InputError(f"--where {text!r} must read FIELD=VALUE")
-    try:
-        return field, msgspec.json.decode(value.encode())
-    except msgspec.DecodeError:
-        return field, value
+def pairs(option: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Fields with their values, from options that read FIELD=VALUE."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        field, mark, value = text.partition("=")
+        if not mark or not field:
+            raise InputError(f"{option} {text!r} must read FIELD=VALUE")
+        try:
+            found[field] = msgspec.json.decode(value.encode(errors="replace"))
+        except msgspec.DecodeError:
+            found[field] = value
+    return found

@@ -46,6 +46,8 @@ def forget(
       haversack forget 01J9ZK3V6W8X4Y2T5R7Q0M1N2P
       haversack forget --session 2026-03-02 --hard --execute
     """
+    if not (memory_ids or everything or chosen.given()):
+        raise click.UsageError("say what to forget: IDs, filters, or --all")
     request: dict[str, Any] = {"hard": hard, "everything": everything, **chosen.given()}
     with place.open() as sack:
         ns = sack.namespace(place.namespace)
@@ -54,8 +56,7 @@ def forget(
             _tell(place, planned)
             return
         if hard and not confirmed(f"{planned}. This cannot be undone. Go on?", yes=yes):
-            _tell(place, planned)
-            show.note("nothing was forgotten: a hard forget asks first; --yes answers for scripts")
+            _tell(place, planned, "nothing was forgotten: a hard forget asks first; --yes answers for scripts")
             raise click.exceptions.Exit(1)
         done = ns.forget(memory_ids or None, **request)
         _tell(place, done)
@@ -90,7 +91,7 @@ def _tell_of_snapshots(sack: Haversack, done: Forgotten, *, rewrite: bool) -> No
         show.note(f"{each.path} may hold it until it is removed; `--snapshots` rewrites snapshots as well")
 
 
-def _tell(place: Place, outcome: Forgotten) -> None:
+def _tell(place: Place, outcome: Forgotten, of_preview: str = "a preview: add --execute to do it") -> None:
     if place.as_json:
         show.json_line(outcome)
         return
@@ -100,7 +101,7 @@ def _tell(place: Place, outcome: Forgotten) -> None:
     if (left := len(outcome.memories) + len(outcome.derived) - 20) > 0:
         show.text(f"  and {left} more (--json lists all)")
     if outcome.preview:
-        show.note("a preview: add --execute to do it")
+        show.note(of_preview)
 
 
 COMMANDS = [forget, restore_memory]

@@ -6,6 +6,7 @@ import click
 
 from haversack.cli import show
 from haversack.cli.options import Place, place
+from haversack.errors import NotFoundError
 
 __all__ = ["COMMANDS"]
 
@@ -32,11 +33,13 @@ def sessions(place: Place, session_id: str | None, limit: int) -> None:
             show.table(("session", "turns", "first", "last"), rows, empty="no sessions yet")
             return
         turns = ns.session(session_id).turns(limit=limit)
+    if not turns:
+        raise NotFoundError(f"there is no session {session_id!r} in namespace {place.namespace!r}")
     if place.as_json:
         show.json_line(turns)
         return
     rows = [(turn.position, turn.at, turn.message.name or turn.message.role, turn.message.text) for turn in turns]
-    show.table(("#", "at", "who", "said"), rows, empty=f"session {session_id!r} has no turns")
+    show.table(("#", "at", "who", "said"), rows)
 
 
 @click.command()

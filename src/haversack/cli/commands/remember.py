@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from haversack.cli import show
-from haversack.cli.options import Place, place
+from haversack.cli.options import Place, pairs, place
 from haversack.model.memory import Kind, Memory
 
 __all__ = ["COMMANDS"]
@@ -21,6 +21,7 @@ __all__ = ["COMMANDS"]
 @click.option("--importance", type=float, default=0.5, show_default=True, help="From 0 to 1.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
 @click.option("--entity", "entities", multiple=True, help="A person, place or thing it is about.")
+@click.option("--metadata", multiple=True, metavar="FIELD=VALUE", help="A field to find it by; the value may be JSON.")
 @click.option("--pin", "pinned", is_flag=True, help="Always carried, before anything else.")
 @click.option("--at", "event_time", metavar="TIME", help="When it was said or happened (ISO 8601); now by default.")
 @click.option("--expires", "expires_at", metavar="TIME", help="When it stops being true.")
@@ -35,7 +36,8 @@ def remember(place: Place, content: str, **details: Any) -> None:
       haversack remember "Alice prefers metric units" --importance 0.8 --tag units
       cat facts.txt | haversack remember - --kind fact
     """
-    given = {name: value for name, value in details.items() if value not in (None, (), False)}
+    details["metadata"] = pairs("--metadata", details["metadata"])
+    given = {name: value for name, value in details.items() if value is not None and value != ()}
     lines = _lines() if content == "-" else iter([content])
     with place.open_namespace(create=True) as ns:
         kept = ns.remember_many([{"content": line, **given} for line in lines])
