@@ -7,6 +7,7 @@ from collections import Counter as Counted
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.context import Context, SectionReport
@@ -17,6 +18,7 @@ from haversack.assemble.order import Entry, entry_order
 from haversack.assemble.render import write
 from haversack.assemble.rendition import Short, query_words, shorter_forms
 from haversack.assemble.shelf import Shelf, place_items
+from haversack.assemble.sift import sift
 from haversack.assemble.verdict import Fate, Outcome, Reason, Rendition, Verdicts
 from haversack.budget import (
     Budget,
@@ -31,8 +33,6 @@ from haversack.budget import (
     settle,
 )
 from haversack.errors import BudgetError, InputError, nearest
-from haversack.model.memory import Kind
-from haversack.model.text import fingerprint_form
 from haversack.tokens.counter import Counter
 
 __all__ = ["LONG", "assemble", "format_named"]
@@ -124,7 +124,7 @@ class _Job:
     def run(self) -> Context:
         _check_scores(self.candidates)
         shelf = place_items(self.candidates, self.layout, self.frame, self.counter, budget=self.budget)
-        live = self._sift(shelf)
+        live, self.fates = sift(self.candidates, self.layout, shelf.section)
         prices = self._prices(live)
         shelf = self._families(shelf, live, prices)
         plan = self._plan(shelf, live, prices)
@@ -188,42 +188,6 @@ class _Job:
         taken = packer.packing.taken
         rest = [item for item in order if item not in taken] if taken else order
         packer.take(rest, shorter=self._shorter_prices, least=_LEAST)
-
-    def _sift(self, shelf: Shelf) -> list[int]:
-        """The candidates that may enter; the others get their fate."""
-        live: list[int] = []
-        seen: set[str] = set()
-        for item, candidate in enumerate(self.candidates):
-            section = shelf.section[item]
-            if candidate.filtered is not None:
-                self.fates[item] = Fate(Outcome.FILTERED, candidate.filtered, "filter")
-            elif section < 0:
-                self.fates[item] = Fate(Outcome.DROPPED, Reason.NO_SECTION, "section")
-            elif self.layout.sections[section].weight == 0:
-                self.fates[item] = Fate(Outcome.DROPPED, Reason.SECTION_OFF, "section")
-            else:
-                live.append(item)
-                if candidate.memory.kind is not Kind.PASSAGE:
-                    seen.add("")
-        return self._distinct(live) if seen else live
-
-    def _distinct(self, live: Sequence[int]) -> list[int]:
-        """Without those whose words stand in a better candidate; passages are what was said and may repeat."""
-        best: dict[str, int] = {}
-        forms: dict[int, str] = {}
-        for item in live:
-            if self.candidates[item].memory.kind is not Kind.PASSAGE:
-                form = forms[item] = fingerprint_form(self.candidates[item].memory.content)
-                rival = best.get(form)
-                if rival is None or self._strength(item) > self._strength(rival):
-                    best[form] = item
-        doubles = {item for item, form in forms.items() if best[form] != item}
-        self.fates.update(dict.fromkeys(doubles, Fate(Outcome.DROPPED, Reason.DUPLICATE, "section")))
-        return [item for item in live if item not in doubles]
-
-    def _strength(self, item: int) -> tuple[bool, float, str]:
-        candidate = self.candidates[item]
-        return (candidate.memory.pinned, candidate.score, candidate.memory.id)
 
     def _prices(self, live: Sequence[int]) -> list[int]:
         """Tokens of every live candidate's full line; 0 for the others."""
@@ -298,13 +262,13 @@ class _Job:
 
     def _sweep(self, packer: Packer, rest: Sequence[int]) -> None:
         """Give the crumbs that are left to shorter forms of the best that was left out; parents have none."""
-        tried = 0
-        for item in rest:
-            if packer.packing.spare < max(_CRUMB, self.budget // _CRUMBS) or tried >= _TAIL:
+        packing, lines = packer.packing, self.lines
+        least = max(_CRUMB, self.budget // _CRUMBS)
+        out = (n for n in rest if n not in packing.taken and n not in packing.blocked and lines.get(n) != "")
+        for item in islice(out, _TAIL):
+            if packing.spare < least:
                 return
-            if item not in packer.packing.taken and item not in packer.packing.blocked and self.lines.get(item) != "":
-                tried += 1
-                packer.shorten(item, self._shorter_prices)
+            packer.shorten(item, self._shorter_prices)
 
     def _finish(self, plan: _Plan, packing: Packing, shares: Mapping[str, int]) -> Context:
         for item in packing.taken:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
+
+import numpy as np
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.layout import Layout, Prefer, Sharing
@@ -42,45 +45,60 @@ def entry_order(
     prices: Sequence[int],
 ) -> Entry:
     """Order the live candidates of a layout; `section` and `prices` are by candidate."""
-    worth = [_FAINT] * len(candidates)
-    for i in live:
-        score = candidates[i].score
-        if score > _FAINT:
-            price = prices[i]
-            worth[i] = score * (_LENGTH / price) ** _POWER if price > _LENGTH else score
+    worth = _worth(candidates, live, prices)
+    best = _by_worth(candidates, live, worth)
     if layout.sharing is Sharing.SCORE:
-        return Entry(_by_worth(candidates, live, worth), [], worth)
-    members: list[list[int]] = [[] for _ in layout.sections]
-    for item in _by_worth(candidates, live, worth):
-        members[section[item]].append(item)
-    within = [_preferred(candidates, items, part.prefer) for items, part in zip(members, layout.sections, strict=True)]
+        return Entry(best, [], worth)
+    within: list[list[int]] = [[] for _ in layout.sections]
+    for item in best:
+        within[section[item]].append(item)
+    within = [_preferred(candidates, items, part.prefer) for items, part in zip(within, layout.sections, strict=True)]
     if layout.sharing is Sharing.PRIORITY:
-        order = [item for items in within for item in items]
-        tiers = sorted({candidates[item].tier for item in order}, reverse=True)
-        order.sort(key=lambda item: -candidates[item].tier)
-        for item in order:
-            step = tiers.index(candidates[item].tier) * len(layout.sections) + section[item]
-            worth[item] = 1 / (1 + step)
-        return Entry(order, [], worth)
-    weight = [part.weight for part in layout.sections]
-    order = sorted(
-        _by_worth(candidates, live, worth), key=lambda item: worth[item] * weight[section[item]], reverse=True
-    )
-    for items in within:
-        _level_down(items, worth)
+        return _by_priority(candidates, within, worth)
+    weights = [part.weight for part in layout.sections]
+    weighted = np.array([worth[item] * weights[section[item]] for item in best])
+    order = np.array(best, dtype=np.int64)[np.argsort(-weighted, kind="stable")].tolist()
+    for items, part in zip(within, layout.sections, strict=True):
+        if part.prefer is not Prefer.SCORE:
+            _level_down(items, worth)
     return Entry(order, within, worth)
 
 
+def _worth(candidates: Sequence[Candidate], live: Sequence[int], prices: Sequence[int]) -> list[float]:
+    worth = [_FAINT] * len(candidates)
+    for item in live:
+        score = candidates[item].score
+        if score > _FAINT:
+            price = prices[item]
+            worth[item] = score * (_LENGTH / price) ** _POWER if price > _LENGTH else score
+    return worth
+
+
 def _by_worth(candidates: Sequence[Candidate], items: Sequence[int], worth: Sequence[float]) -> list[int]:
-    """Best first; the newer memory where two are equal."""
-    order = sorted(items, key=worth.__getitem__, reverse=True)
-    start = 0
-    for place in range(1, len(order) + 1):
-        if place == len(order) or worth[order[place]] != worth[order[start]]:
-            if place - start > 1:
-                order[start:place] = sorted(order[start:place], key=lambda i: _age(candidates[i]), reverse=True)
-            start = place
+    """Best first; the newer memory where two are equal. `items` rise."""
+    values = np.array([worth[item] for item in items], dtype=np.float64)
+    places = np.argsort(-values)
+    order: list[int] = np.array(items, dtype=np.int64)[places].tolist()
+    ranked = values[places]
+    edges = [0, *(np.flatnonzero(ranked[1:] != ranked[:-1]) + 1).tolist(), len(order)]
+    if len(edges) <= len(order):
+        for start, end in pairwise(edges):
+            order[start:end] = sorted(sorted(order[start:end]), key=lambda item: _age(candidates[item]), reverse=True)
     return order
+
+
+def _by_priority(candidates: Sequence[Candidate], within: Sequence[Sequence[int]], worth: list[float]) -> Entry:
+    """Section after section, in each tier anew; a token is worth the less the later its step comes."""
+    order = [item for items in within for item in items]
+    tiers = sorted({candidates[item].tier for item in order}, reverse=True)
+    step = {tier: 1 + place * len(within) for place, tier in enumerate(tiers)}
+    if len(tiers) > 1:
+        order.sort(key=lambda item: step[candidates[item].tier])
+    for number, items in enumerate(within):
+        token = {tier: 1 / (first + number) for tier, first in step.items()}
+        for item in items:
+            worth[item] = token[candidates[item].tier]
+    return Entry(order, [], worth)
 
 
 def _age(candidate: Candidate) -> tuple[datetime, str]:
@@ -92,9 +110,9 @@ def _preferred(candidates: Sequence[Candidate], items: list[int], prefer: Prefer
         case Prefer.SCORE:
             return items
         case Prefer.IMPORTANCE:
-            return sorted(items, key=lambda i: candidates[i].memory.importance, reverse=True)
+            return sorted(items, key=lambda item: candidates[item].memory.importance, reverse=True)
         case Prefer.NEWEST:
-            return sorted(items, key=lambda i: candidates[i].memory.event_time, reverse=True)
+            return sorted(items, key=lambda item: candidates[item].memory.event_time, reverse=True)
 
 
 def _level_down(items: Sequence[int], worth: list[float]) -> None:

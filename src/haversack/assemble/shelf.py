@@ -38,7 +38,7 @@ class Shelf:
     """The candidates that are a container's header, by container."""
 
 
-_Key = tuple[int, str, object]
+_Key = tuple[str, object]
 
 
 def place_items(
@@ -50,26 +50,24 @@ def place_items(
     headings: list[Heading] = [frame.whole(), *titled]
     starts: list[Start] = [_FIRST] * len(headings)
     parents = [-1, *[_ROOT] * len(titled)]
+    sections = [places.get(candidate.memory.kind, -1) for candidate in candidates]
+    of = [index + 1 if index >= 0 else -1 for index in sections]
     known: dict[_Key, int] = {}
-    of: list[int] = []
-    sections: list[int] = []
-    for candidate in candidates:
+    passage = Kind.PASSAGE
+    within = places.get(passage, -1)
+    for item, candidate in enumerate(candidates):
         memory = candidate.memory
-        index = places.get(memory.kind, -1)
-        sections.append(index)
-        key = _group_key(index, memory) if index >= 0 and memory.kind is Kind.PASSAGE else None
-        if key is None:
-            of.append(index + 1 if index >= 0 else -1)
+        if memory.kind is not passage or (key := _group_key(memory)) is None or within < 0:
             continue
         number = known.get(key)
         if number is None:
             number = known[key] = len(headings)
             headings.append(_group_heading(frame, memory))
             starts.append(start_of(memory))
-            parents.append(index + 1)
+            parents.append(within + 1)
         elif memory.event_time <= starts[number][0]:
             starts[number] = min(starts[number], start_of(memory))
-        of.append(number)
+        of[item] = number
     prices = _heading_prices(headings, counter)
     containers = [
         Container(price=price, parent=parent, room=_room(layout, number, budget), places=_places(layout, number))
@@ -83,12 +81,12 @@ def start_of(memory: Memory) -> Start:
     return (memory.event_time, memory.born, memory.id)
 
 
-def _group_key(section: int, memory: Memory) -> _Key | None:
+def _group_key(memory: Memory) -> _Key | None:
     """What makes passages stand under one header: the day of their session, or their document."""
     source = memory.source
     if source.session is not None:
-        return (section, source.session, memory.event_time.date())
-    return None if source.document is None else (section, source.document, None)
+        return (source.session, memory.event_time.date())
+    return None if source.document is None else (source.document, None)
 
 
 def _group_heading(frame: Frame, memory: Memory) -> Heading:

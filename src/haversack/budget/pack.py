@@ -14,10 +14,11 @@ Two laws follow from taking items in a fixed order of falling worth per token, s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 __all__ = ["Container", "Packer", "Packing", "Shorter"]
 
@@ -60,6 +61,17 @@ class Packing:
     """Items by container."""
 
 
+class _Gate(NamedTuple):
+    """What stands between an item and its container, until the next item enters anywhere."""
+
+    opening: int
+    """Tokens of the headers that are still to be paid."""
+    room: int
+    """Most tokens that an item may have under the containers' own limits, these headers paid."""
+    seats: int
+    """Most items that may still enter."""
+
+
 class Packer:
     """One run of packing: any number of passes over the items; what was taken stays."""
 
@@ -82,80 +94,91 @@ class Packer:
         self._prices = prices
         self._places = places
         self._heads = heads
-        self._long_from = long_from
-        self._rooms: list[int | None] = [container.room for container in containers]
-        self._limited = any(c.room is not None or c.places is not None for c in containers)
+        self._long_from = sys.maxsize if long_from is None else long_from
+        self._gates: dict[int, _Gate] = {}
+        self._limit([container.room for container in containers])
         count = len(containers)
         self.packing = Packing(spare=budget, opened=[False] * count, used=[0] * count, held=[0] * count)
 
     def confine(self, rooms: Mapping[int, int]) -> None:
         """From now on these containers take at most so many tokens in all."""
+        limits = self._rooms.copy()
         for container, room in rooms.items():
             own = self._containers[container].room
-            self._rooms[container] = room if own is None else min(room, own)
-        self._limited = True
+            limits[container] = room if own is None else min(room, own)
+        self._limit(limits)
 
     def release(self) -> None:
         """Lift what `confine` imposed; the containers' own limits stay."""
-        self._rooms = [container.room for container in self._containers]
-        self._limited = any(c.room is not None or c.places is not None for c in self._containers)
+        self._limit([container.room for container in self._containers])
         self.packing.blocked.clear()
 
-    def free(self, container: int) -> int:
-        """Tokens that are left for what stands in this container, headers to be opened included."""
-        least = self.packing.spare
-        while container >= 0:
-            room = self._rooms[container]
-            if room is not None:
-                least = min(least, room - self.packing.used[container])
-            container = self._containers[container].parent
-        return least
+    def _limit(self, rooms: list[int | None]) -> None:
+        self._rooms = rooms
+        self._limited = any(room is not None for room in rooms) or any(c.places is not None for c in self._containers)
+        self._gates.clear()
 
     def take(self, order: Iterable[int], *, shorter: Shorter | None = None, least: int = 0) -> None:
         """Take each item of the order that fits; shorten a long one that does not, to `least` tokens or more."""
-        packing = self.packing
-        prices, places = self._prices, self._places
-        long_from = self._long_from
+        packing, prices, places, gates = self.packing, self._prices, self._places, self._gates
+        long_from = sys.maxsize if shorter is None else self._long_from
         for index in order:
             price = prices[index]
-            if price <= packing.spare and self._place(index, price, places[index]):
+            if price > packing.spare and price < long_from:
                 continue
-            if long_from is None or price < long_from or shorter is None or packing.spare < least:
-                continue
-            if self.free(places[index]) >= least:
+            gate = gates.get(places[index]) or self._gate(places[index])
+            free = packing.spare - gate.opening
+            if self._heads or (price <= free and price <= gate.room and gate.seats):
+                if self._place(index, price, gate):
+                    continue
+            elif price <= free:
+                packing.blocked[index] = "room" if gate.seats else "places"
+            if shorter is not None and price >= long_from and min(gate.room, free) >= least:
                 self.shorten(index, shorter, least=least)
 
     def shorten(self, index: int, shorter: Shorter, *, least: int = 0) -> bool:
         """Take the largest shorter form of an item that fits and has `least` tokens; whether one did."""
-        container = self._places[index]
+        gate = self._gate(self._places[index])
         for number, price in enumerate(shorter(index)):
-            if least <= price <= self.packing.spare and self._place(index, price, container):
+            if least <= price <= self.packing.spare and self._place(index, price, gate):
                 self.packing.form[index] = number
                 return True
         return False
 
-    def _place(self, index: int, price: int, container: int) -> bool:
+    def _gate(self, container: int) -> _Gate:
         packing = self.packing
-        if packing.opened[container]:
-            if self._heads.get(container) == index:
-                return True
-            total = price
-        else:
-            total = price + self._opening(container)
+        opening, room, seats = 0, sys.maxsize, sys.maxsize
+        here = container
+        while here >= 0:
+            limits, limit = self._containers[here], self._rooms[here]
+            if not packing.opened[here]:
+                opening += limits.price
+            if limit is not None:
+                room = min(room, limit - packing.used[here] - opening)
+            if limits.places is not None:
+                seats = min(seats, limits.places - packing.held[here])
+            here = limits.parent
+        gate = self._gates[container] = _Gate(opening, room, seats)
+        return gate
+
+    def _place(self, index: int, price: int, gate: _Gate) -> bool:
+        packing, container = self.packing, self._places[index]
+        if packing.opened[container] and self._heads.get(container) == index:
+            return True
+        party = self._party(index, price, container) if self._heads else [(index, price)]
+        total = price + gate.opening
         if total > packing.spare:
             return False
-        party = self._party(index, price, container) if self._heads else [(index, total)]
-        if self._limited and (reason := self._refusal(container, price, len(party))):
-            packing.blocked[index] = reason
+        if len(party) > gate.seats or price > gate.room:
+            packing.blocked[index] = "places" if len(party) > gate.seats else "room"
             return False
-        packing.spare -= total
-        rest = total - sum(own for _, own in party)
         for item, own in party:
-            packing.taken[item] = own + rest
+            packing.taken[item] = own
             packing.blocked.pop(item, None)
             if item != index:
                 packing.opener[item] = index
-            rest = 0
+        packing.taken[party[0][0]] += total - sum([own for _, own in party])
+        packing.spare -= total
         self._enter(container, price, len(party))
         return True
 
@@ -169,32 +192,10 @@ class Packer:
             container = self._containers[container].parent
         return party[::-1]
 
-    def _opening(self, container: int) -> int:
-        """What has to be paid for headers before an item may enter."""
-        price = 0
-        opened = self.packing.opened
-        while container >= 0 and not opened[container]:
-            price += self._containers[container].price
-            container = self._containers[container].parent
-        return price
-
-    def _refusal(self, container: int, price: int, items: int) -> str | None:
-        packing = self.packing
-        load = price
-        while container >= 0:
-            limits = self._containers[container]
-            if not packing.opened[container]:
-                load += limits.price
-            if limits.places is not None and packing.held[container] + items > limits.places:
-                return "places"
-            room = self._rooms[container]
-            if room is not None and packing.used[container] + load > room:
-                return "room"
-            container = limits.parent
-        return None
-
     def _enter(self, container: int, load: int, items: int) -> None:
         packing = self.packing
+        if self._limited or not packing.opened[container]:
+            self._gates.clear()
         while container >= 0:
             if not packing.opened[container]:
                 packing.opened[container] = True

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from haversack.errors import InputError
 
-__all__ = ["clean", "fingerprint_form", "is_blank", "label"]
+__all__ = ["clean", "fingerprint_form", "is_blank", "label", "rough_forms"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\x00"))
 _LABEL_LIMIT = 1000
+_ASCII_SPACES = bytes(code for code in range(128) if chr(code).isspace())
+_LOWER = bytes(range(256)).lower()
 
 
 def clean(text: str, what: str = "text") -> str:
@@ -52,3 +55,13 @@ def fingerprint_form(text: str) -> str:
     """The form in which two wordings count as the same statement: NFC, case-folded, white space collapsed."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     return _SPACE.sub(" ", folded).strip()
+
+
+def rough_forms(texts: Iterable[str]) -> list[bytes]:
+    """For each a key that texts of one fingerprint form share, and hardly any others: far cheaper than the form."""
+    return [
+        (text if text.isascii() else fingerprint_form(text))
+        .encode("utf-8", "surrogatepass")
+        .translate(_LOWER, _ASCII_SPACES)
+        for text in texts
+    ]
