@@ -27,9 +27,7 @@ from haversack.embed.static import StaticEmbedder
 from haversack.evaluation.conversations import Conversation, Query, load_beam, load_locomo
 from haversack.model.query import Filter
 from haversack.recall.filtering import allowed
-from haversack.recall.fuse import Pool, gather, rank, traits_of
-from haversack.recall.question import read
-from haversack.recall.vector import cosines
+from haversack.recall.fuse import Pool, gather, rank, traits_of, understand
 from haversack.scoring.blend import DEFAULT, Learned
 
 _CANDIDATES = 300
@@ -60,12 +58,10 @@ def cases(
     for number, conversation in enumerate(conversations):
         world = build(conversation, embedder, words)
         mask = allowed(world.index, Filter(), world.now)
-        earliest = min(memory.event_time for memory in world.memories)
         turns = np.array(world.turn_of)
         for query in conversation.queries:
-            question = read(query.text, world.now, earliest)
-            cosine = None if embedder is None else cosines(world.index.columns, embedder.embed_query(query.text))
-            pool = gather(world.index, question, mask, cosine, words)
+            vector = None if embedder is None else embedder.embed_query(query.text)
+            pool = gather(world.index, understand(world.index, query.text, vector, world.now), mask, words)
             gold = np.isin(turns[pool.rows], list(query.gold))
             found.append(
                 Case(

@@ -136,7 +136,7 @@ class _Work:
             return []
         same = Filter(kinds=_ON_SUBJECT, where=((SUBJECT, new.metadata[SUBJECT]),))
         hits = self.core.recall.listing([self.namespace], filter=same, now=self.now, top_k=_MOST_ON_SUBJECT)
-        return [hit.memory_id for hit in hits]
+        return [hit.id for hit in hits]
 
     def _history(self, new: Memory, others: Sequence[Memory]) -> list[Memory]:
         """What was said on the subject and has ended, where the new statement is told late."""

@@ -116,7 +116,7 @@ def _dedup_insights(core: Core, namespace: str, config: CompactionConfig) -> int
         similarity=config.insight_similarity_threshold,
         check_newest=config.max_insights_to_check,
     )
-    insights = {row.id: row for row in core.store.memories(namespace, [hit.memory_id for hit in hits])}
+    insights = {hit.id: hit.memory for hit in hits}
     merges = plan_dedup(insights.values(), extracting.similarity(core), policy)
     hidden = tuple(hidden_behind(insights[merge.hide], merge.keep) for merge in merges)
     if hidden:

@@ -89,7 +89,7 @@ class Knowledge:
     def _relations(self, now: datetime, as_of: datetime | None) -> list[Memory]:
         chosen = Filter(kinds=frozenset({Kind.RELATION}), as_of=as_of)
         hits = self._core.recall.listing([self._namespace], filter=chosen, now=now, top_k=_MOST)
-        return self._core.store.memories(self._namespace, [hit.memory_id for hit in hits])
+        return [hit.memory for hit in hits]
 
     def _change(self, memory_id: str, change: Callable[[Memory], tuple[Memory, ...]]) -> Memory:
         """Write what the verb makes of the memory, from its newest state; the first row is the answer."""

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, TypedDict, TypeVar, cast
 
 import msgspec
 
 from haversack.errors import InputError, nearest
-from haversack.model.memory import Json, Kind, Memory, Metadata, Source, Trust
+from haversack.model.memory import Fields, Json, Kind, Memory, Metadata, Source, Trust
 from haversack.model.query import Filter
 from haversack.model.text import clean, is_blank, label
 from haversack.model.times import Moment, read_time
@@ -188,14 +187,14 @@ def read_names(names: Iterable[str] | None, what: str) -> tuple[str, ...]:
 def read_metadata(metadata: Mapping[str, Any] | None, what: str = "metadata") -> Metadata:
     """JSON data under string keys, cleaned and unshared; raises InputError for what JSON cannot say."""
     if not metadata:
-        return MappingProxyType({})
+        return Fields()
     if not isinstance(metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"{what} must be a mapping, not {type(metadata).__name__}")
     try:
         plain = msgspec.json.decode(msgspec.json.encode(_clean_json(dict(metadata), what)))
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{what} must hold JSON data: {error}") from None
-    return MappingProxyType(cast("dict[str, Json]", plain))
+    return Fields(cast("dict[str, Json]", plain))
 
 
 def _clean_json(value: object, what: str) -> object:

@@ -111,7 +111,7 @@ def _related(core: Core, namespace: str, texts: Sequence[str]) -> list[Memory]:
 def _on_subject(core: Core, namespace: str, subject: str) -> list[Memory]:
     same = Filter(kinds=STATEMENTS, where=((SUBJECT, subject),))
     hits = core.recall.listing([namespace], filter=same, now=core.clock(), top_k=_MOST)
-    return core.store.memories(namespace, [hit.memory_id for hit in hits])
+    return [hit.memory for hit in hits]
 
 
 def _embedded(core: Core, texts: Sequence[str]) -> Sequence[Vectors] | None:

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from haversack import recall
+from msgspec import structs
+
 from haversack.assemble import Candidate, Context, Format, Layout, assemble
 from haversack.assemble.family import parent_of
 from haversack.engine.core import Core
 from haversack.engine.guarding import Suspicion, hold_back
-from haversack.engine.reading import Hit, Request, fetch
+from haversack.engine.reading import Hit, Request, find
 from haversack.model.memory import Kind
 from haversack.model.query import Filter
 from haversack.tokens import Counter
@@ -65,15 +66,15 @@ def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hi
     pinned = core.recall.listing(
         request.namespaces, filter=request.chosen, now=request.now, top_k=core.settings.widest, pinned=True
     )
-    found: dict[tuple[str, str], recall.Hit] = {}
+    found: dict[tuple[str, str], Hit] = {}
     for chosen in _searches(request.chosen, layout):
         for hit in _section_hits(
             core, replace(request, chosen=chosen), width, with_background=len(layout.sections) > 1
         ):
-            found.setdefault((hit.namespace, hit.memory_id), hit)
+            found.setdefault((hit.namespace, hit.id), hit)
     for hit in pinned:
-        found.setdefault((hit.namespace, hit.memory_id), hit)
-    return _with_parents(core, request, fetch(core, list(found.values())))
+        found.setdefault((hit.namespace, hit.id), hit)
+    return _with_parents(core, request, list(found.values()))
 
 
 def _with_parents(core: Core, request: Request, hits: list[Hit]) -> list[Hit]:
@@ -83,7 +84,7 @@ def _with_parents(core: Core, request: Request, hits: list[Hit]) -> list[Hit]:
     while wanted := {(hit.namespace, name) for hit in level if (name := parent_of(hit.memory))} - known:
         known |= wanted
         level = [
-            Hit(memory=memory, namespace=namespace, score=0.0, parts={})
+            Hit(memory=memory, namespace=namespace, score=0.0)
             for namespace in sorted({namespace for namespace, _ in wanted})
             for memory in core.store.memories(namespace, sorted(name for place, name in wanted if place == namespace))
             if request.chosen.reason_against(memory, request.now) is None
@@ -122,19 +123,12 @@ def _searches(chosen: Filter, layout: Layout) -> Iterator[Filter]:
             yield chosen if kinds == frozenset(Kind) else replace(chosen, kinds=kinds)
 
 
-def _section_hits(core: Core, request: Request, width: int, *, with_background: bool) -> list[recall.Hit]:
-    found = core.recall.search(
-        request.namespaces,
-        request.query,
-        filter=request.chosen,
-        now=request.now,
-        top_k=width,
-        weights=request.weights,
-    )
+def _section_hits(core: Core, request: Request, width: int, *, with_background: bool) -> list[Hit]:
+    found = find(core, request, width)
     kinds = request.chosen.kinds
     if not with_background or len(found) >= width or kinds is None or kinds == frozenset({Kind.PASSAGE}):
         return found
     standing = core.recall.listing(request.namespaces, filter=request.chosen, now=request.now, top_k=width)
-    known = {(hit.namespace, hit.memory_id) for hit in found}
-    rest = [hit for hit in standing if (hit.namespace, hit.memory_id) not in known]
-    return found + [replace(hit, score=hit.score * _BACKGROUND) for hit in rest[: width - len(found)]]
+    known = {(hit.namespace, hit.id) for hit in found}
+    rest = [hit for hit in standing if (hit.namespace, hit.id) not in known]
+    return found + [structs.replace(hit, score=hit.score * _BACKGROUND) for hit in rest[: width - len(found)]]

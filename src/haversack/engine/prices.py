@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TypeAlias
 
 from haversack.assemble import line
 from haversack.model.memory import Memory
@@ -15,6 +16,9 @@ __all__ = ["PriceBook"]
 
 _MOST_WAITING = 50_000
 """Beyond this many, prices that no write has taken along are dropped: they can be counted again."""
+_MOST_READ = 100_000
+_Place: TypeAlias = tuple[str, str, str]
+_NONE = (-1, 0)
 
 
 @dataclass(slots=True)
@@ -22,17 +26,31 @@ class PriceBook:
     """Prices for reading, and the newly counted ones until a write takes them along. Safe for threads."""
 
     _waiting: dict[str, dict[tuple[str, str], Price]] = field(default_factory=dict[str, "dict[tuple[str, str], Price]"])
+    _read: dict[_Place, tuple[int, int]] = field(default_factory=dict[_Place, tuple[int, int]])
+    """Lately read: by namespace, encoding and memory the change number of the memory and its price."""
     _lock: Lock = field(default_factory=Lock)
 
     def of(self, store: Store, namespace: str, memories: Sequence[Memory], counter: Counter) -> list[int]:
         """The price of each memory's line, in tokens."""
+        encoding, read = counter.encoding, self._read
+        found = [read.get((namespace, encoding, memory.id), _NONE) for memory in memories]
+        fresh = [memory for memory, (changed, _) in zip(memories, found, strict=True) if changed != memory.changed]
+        if not fresh:
+            return [price for _, price in found]
+        known = self._look_up(store, namespace, fresh, counter)
+        if len(read) + len(known) > _MOST_READ:
+            read.clear()
+        read.update({(namespace, encoding, one.id): (one.changed, known[one.id]) for one in fresh})
+        return [known.get(memory.id, price) for memory, (_, price) in zip(memories, found, strict=True)]
+
+    def _look_up(self, store: Store, namespace: str, memories: Sequence[Memory], counter: Counter) -> dict[str, int]:
         known = store.prices(namespace, counter.encoding, [memory.id for memory in memories])
         missing = [memory for memory in memories if memory.id not in known]
         if missing:
             counted = count_lines(missing, counter)
             self._keep(namespace, counted)
             known |= {price.memory: price.tokens for price in counted}
-        return [known[memory.id] for memory in memories]
+        return known
 
     def take(self, namespace: str) -> tuple[Price, ...]:
         """Hand over what waits for a write in this namespace."""

@@ -30,7 +30,7 @@ from haversack.engine.compacting import coordinator_of
 from haversack.engine.core import Core
 from haversack.engine.hiding import hidden_turns
 from haversack.engine.packing import candidates, gather
-from haversack.engine.reading import Request, fetch
+from haversack.engine.reading import Request
 from haversack.errors import InputError
 from haversack.model.memory import Kind, Memory
 from haversack.model.message import Message, Role
@@ -120,7 +120,7 @@ def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
         )
     ]
     return prime(
-        candidates(core, fetch(core, found), wanted.pricer.counter),
+        candidates(core, found, wanted.pricer.counter),
         [_past(core, namespace, other) for other in _others(core, namespace, session, config.previous_sessions)],
         config,
         pricer=wanted.pricer,

@@ -6,17 +6,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from types import MappingProxyType
-from typing import TypeAlias
+from typing import Never, TypeAlias
 
 from haversack.model.message import Message
 
-__all__ = ["Json", "Kind", "Memory", "Metadata", "SessionInfo", "Source", "Stage", "Trust", "Turn"]
+__all__ = ["Fields", "Json", "Kind", "Memory", "Metadata", "SessionInfo", "Source", "Stage", "Trust", "Turn"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Metadata: TypeAlias = Mapping[str, Json]
 
-_EMPTY: Metadata = MappingProxyType({})
+
+class Fields(dict[str, Json]):
+    """Metadata as memories and turns hold it: a dict that refuses to change, for several readers share it."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object, **__: object) -> Never:
+        raise TypeError("metadata does not change in place: copy it with dict(), or change the memory with edit()")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # pyright: ignore[reportAssignmentType]
+
+    def __reduce__(self) -> tuple[type[Fields], tuple[dict[str, Json]]]:
+        """Copies and pickles are made of the plain dict."""
+        return Fields, (dict(self),)
+
+
+_EMPTY: Metadata = Fields()
 
 
 class Kind(StrEnum):

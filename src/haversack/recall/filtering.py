@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from haversack.model.query import Filter
 from haversack.model.times import micros
-from haversack.recall.columns import FIRST, KINDS, LAST, NOWHERE, Columns, Flag
+from haversack.recall.columns import KINDS, NOWHERE, Flag
 from haversack.recall.index import Index, field_key, tag_key
 
 __all__ = ["Mask", "allowed"]
@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 def allowed(index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002 - the face's word for it
     """Which rows may answer; fields whose key unequal values share are only narrowed, the caller verifies them."""
     columns = index.columns
-    mask = _alive(columns, filter, now)
+    mask = _alive(index, filter, now)
     if filter.kinds is not None:
         wanted = np.array([kind in filter.kinds for kind in KINDS])
         mask &= wanted[columns.kind]
@@ -35,14 +35,12 @@ def allowed(index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002 
     return mask
 
 
-def _alive(columns: Columns, filter: Filter, now: datetime) -> Mask:  # noqa: A002
-    moment = micros(filter.as_of or now)
+def _alive(index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002
+    columns, moment = index.columns, micros(filter.as_of or now)
     bad = Flag.PRESENT | Flag.DELETED | (0 if filter.as_of else Flag.SUPERSEDED)
     mask = (columns.flags & np.uint8(bad)) == Flag.PRESENT
-    if columns.valid_from.size and int(columns.valid_from.max()) != FIRST:
-        mask &= columns.valid_from <= moment
-    if columns.valid_to.size and int(columns.valid_to.min()) != LAST:
-        mask &= columns.valid_to > moment
+    if index.extent.dated:
+        mask &= (columns.valid_from <= moment) & (columns.valid_to > moment)
     return mask
 
 

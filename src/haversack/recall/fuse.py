@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.embed.embedder import WordVectors
+from haversack.embed.embedder import Vectors, WordVectors
+from haversack.model.times import from_micros
 from haversack.recall.columns import NOWHERE, Columns, Flag
 from haversack.recall.features import GROUPS, Evidence, distinct, features
 from haversack.recall.index import Index
-from haversack.recall.lexical import bm25, find_terms
-from haversack.recall.question import Question
+from haversack.recall.lexical import Term, bm25, find_terms
+from haversack.recall.question import Question, read
 from haversack.recall.soft import soft_match
+from haversack.recall.vector import cosines
 from haversack.scoring.blend import Learned, Traits, Weights, length_trait
 
-__all__ = ["Floats", "Pool", "Ranking", "gather", "rank", "traits_of", "weigh"]
+__all__ = ["Floats", "Grasp", "Pool", "Ranking", "gather", "rank", "traits_of", "understand", "weigh"]
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -27,6 +30,18 @@ _SOFT = 400
 _DAY = 86_400_000_000.0
 _SIBLING = 1.0
 """Log-odds that each better chunk of the same text takes from the next one, at most three times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grasp:
+    """What is understood of one question before any filter narrows the rows."""
+
+    question: Question
+    terms: list[Term]
+    lexical: Floats
+    """BM25 of every row."""
+    cosine: Floats | None
+    """None without vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,16 +65,19 @@ class Ranking:
         """The parts as one row per candidate."""
         return np.stack(list(self.parts.values()), axis=1) if self.parts else np.zeros((len(self.rows), 0), np.float32)
 
-    def first(self, count: int) -> Ranking:
-        """The best `count`."""
-        parts = {name: part[:count] for name, part in self.parts.items()}
-        return Ranking(rows=self.rows[:count], scores=self.scores[:count], parts=parts)
 
-
-def gather(index: Index, question: Question, mask: Mask, cosine: Floats | None, vocabulary: WordVectors | None) -> Pool:
-    """The rows that `mask` lets pass and that anything connects with the question, with their features."""
+def understand(index: Index, query: str, vector: Vectors | None, now: datetime) -> Grasp:
+    """The question against all rows, before any filter."""
+    question = read(query, now, from_micros(index.extent.earliest))
     terms = find_terms(index, question.keys)
-    lexical = _scaled(bm25(index, terms), mask)
+    cosine = None if vector is None else cosines(index.columns, vector)
+    return Grasp(question=question, terms=terms, lexical=bm25(index, terms), cosine=cosine)
+
+
+def gather(index: Index, grasp: Grasp, mask: Mask, vocabulary: WordVectors | None) -> Pool:
+    """The rows that `mask` lets pass and that anything connects with the question, with their features."""
+    question, terms, cosine = grasp.question, grasp.terms, grasp.cosine
+    lexical = _scaled(grasp.lexical, mask)
     dense = None if cosine is None else _dense(index.columns, cosine, lexical, mask)
     match = lexical if dense is None else np.float32(0.5) * (lexical + dense)
     rows = _pool(match, mask, index.columns)
@@ -95,8 +113,17 @@ def traits_of(index: Index) -> Traits:
     return Traits(length=length_trait(index.mean_size), roles=index.role_share)
 
 
-def rank(index: Index, pool: Pool, learned: Learned, weights: Weights, *, now: int, latest: bool) -> Ranking:
-    """The pool, best first. `now` in microseconds; `latest`: the question asks for the newest word."""
+def rank(
+    index: Index,
+    pool: Pool,
+    learned: Learned,
+    weights: Weights,
+    *,
+    now: int,
+    latest: bool,
+    limit: int | None = None,
+) -> Ranking:
+    """The pool's best `limit`, best first. `now` in microseconds; `latest`: the question asks for the newest word."""
     columns, rows = index.columns, pool.rows
     parts = weigh(pool, learned, traits_of(index))
     odds = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32) + np.float32(learned.shift)
@@ -114,11 +141,13 @@ def rank(index: Index, pool: Pool, learned: Learned, weights: Weights, *, now: i
         parts["importance"] = weights.importance * importance / total
         parts["recency"] = weights.recency * recency / total
         scores = weights.relevance * relevance / total + parts["importance"] + parts["recency"]
-    order = np.lexsort((columns.born[rows], -scores))
+    scores, born = scores.astype(np.float32, copy=False), columns.born[rows]
+    chosen = _best(scores, born, len(rows) if limit is None else limit)
+    order = chosen[np.lexsort((born[chosen], -scores[chosen]))]
     return Ranking(
         rows=rows[order],
-        scores=scores[order].astype(np.float32),
-        parts={name: part[order].astype(np.float32) for name, part in parts.items()},
+        scores=scores[order],
+        parts={name: part[order].astype(np.float32, copy=False) for name, part in parts.items()},
     )
 
 
@@ -154,9 +183,9 @@ def _soften(
     soft = np.zeros_like(match)
     if vocabulary is None or not len(rows):
         return soft, match
-    near = rows[np.lexsort((index.columns.born[rows], -_around(index.columns, match, rows)))[:_SOFT]]
+    near = rows[_best(_around(index.columns, match, rows), index.columns.born[rows], _SOFT)]
     likeness = soft_match(index, vocabulary, question, near)
-    above = np.maximum(0, likeness - np.median(likeness))
+    above = np.maximum(0, likeness - np.partition(likeness, len(near) // 2)[len(near) // 2])
     top = float(above.max(initial=0.0))
     soft[near] = above / np.float32(top) if top > 0 else above
     return soft, (0.7 * match + 0.3 * soft).astype(np.float32)
@@ -166,6 +195,18 @@ def _around(columns: Columns, match: Floats, rows: NDArray[np.int64]) -> Floats:
     before, after = columns.previous[rows], columns.following[rows]
     beside = np.where(before == NOWHERE, 0, match[before]) + np.where(after == NOWHERE, 0, match[after])
     return (match[rows] + 0.2 * beside).astype(np.float32)
+
+
+def _best(values: Floats, born: NDArray[np.int64], count: int) -> NDArray[np.intp]:
+    """Places of the `count` highest values, in any order; of equal ones those that arrived first."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    least = np.partition(values, -count)[-count]
+    above, level = np.flatnonzero(values > least), np.flatnonzero(values == least)
+    wanted = count - len(above)
+    if wanted < len(level):
+        level = level[np.argpartition(born[level], wanted - 1)[:wanted]]
+    return np.concatenate([above, level])
 
 
 def _siblings(odds: Floats, turns: NDArray[np.uint64], born: NDArray[np.int64]) -> Floats:

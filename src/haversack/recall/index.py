@@ -16,7 +16,7 @@ from haversack.embed.codec import Quantised
 from haversack.embed.embedder import WordVectors
 from haversack.model.memory import Json, Kind, Memory
 from haversack.model.message import Role
-from haversack.recall.columns import NOWHERE, Columns, Facts, Flag, describe
+from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe
 from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
 from haversack.scoring.words import split, word_keys
@@ -61,6 +61,16 @@ class _Read(NamedTuple):
     digest: int
 
 
+class Extent(NamedTuple):
+    """What the columns hold at their ends; from it a query sees what it need not look at."""
+
+    earliest: int
+    """The time of the earliest row, in microseconds."""
+    dated: bool
+    """Whether any row's validity begins or ends."""
+    pinned: bool
+
+
 class Index:
     """One namespace's memories as arrays."""
 
@@ -84,6 +94,17 @@ class Index:
         self.session_length: list[float] = []
         self.upto = 0
         self.unembedded = 0
+        self._extent: Extent | None = None
+
+    @property
+    def extent(self) -> Extent:
+        """Looked up once after each change."""
+        if self._extent is None:
+            columns = self.columns
+            dated = (columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()
+            pinned = (columns.flags & np.uint16(Flag.PINNED)).any()
+            self._extent = Extent(int(columns.time.min(initial=LAST)), bool(dated), bool(pinned))
+        return self._extent
 
     @property
     def gone(self) -> int:
@@ -113,6 +134,7 @@ class Index:
 
     def put(self, memories: Sequence[Memory], vectors: Mapping[str, Quantised]) -> None:
         """Add new memories and take over changed ones; `vectors` by memory id, as far as they exist."""
+        self._extent = None
         fresh: list[_Read] = []
         for memory in sorted(memories, key=lambda memory: memory.born):
             row, digest = self.place.get(memory.id), _digest(memory)

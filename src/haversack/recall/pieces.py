@@ -34,11 +34,11 @@ class Pieces:
         self._rows += len(rows)
 
     def of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-        """The pieces of these rows end to end, and how many each has."""
+        """The pieces of these rows end to end, and where each row's end."""
         starts, lengths = self._ends[rows], self._ends[rows + 1] - self._ends[rows]
-        offsets = np.cumsum(lengths) - lengths
-        places = np.arange(int(lengths.sum())) + np.repeat(starts - offsets, lengths)
-        return self._flat[places], lengths
+        ends = np.cumsum(lengths)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
+        return self._flat[places], ends
 
     def arrays(self) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
         """All pieces, and where each row ends, from 0."""

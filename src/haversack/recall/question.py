@@ -11,7 +11,7 @@ from haversack.scoring.cues import asks_about_assistant, asks_for_name, asks_for
 from haversack.scoring.temporal import Span, asks_for_latest, asks_when, spans
 from haversack.scoring.words import query_keys, split
 
-__all__ = ["Question", "checked_top_k", "read"]
+__all__ = ["Question", "checked_query", "checked_top_k", "read"]
 
 _LONGEST = 20_000
 """Characters of a query that are read; what comes after cannot change what it is about."""
@@ -38,9 +38,7 @@ class Question:
 
 
 def read(query: str, now: datetime, earliest: datetime) -> Question:
-    """Read the query; raises QueryError when it is blank, InputError when it is no text."""
-    if is_blank(clean(query, "query")):
-        raise QueryError("the query is blank: say what to look for")
+    """Read the query, which `checked_query` let pass."""
     text = clean(query)[:_LONGEST]
     words = split(text)
     return Question(
@@ -56,6 +54,12 @@ def read(query: str, now: datetime, earliest: datetime) -> Question:
         name=asks_for_name(text),
         latest=asks_for_latest(text),
     )
+
+
+def checked_query(query: str) -> None:
+    """Raises QueryError when it is blank, InputError when it is no text."""
+    if is_blank(clean(query, "query")):
+        raise QueryError("the query is blank: say what to look for")
 
 
 def checked_top_k(top_k: int) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import cast
 
 import numpy as np
 
@@ -15,16 +16,15 @@ from haversack.embed.static import StaticEmbedder
 from haversack.errors import ServiceError
 from haversack.model.memory import Json
 from haversack.model.query import Filter
-from haversack.model.times import from_micros, micros
+from haversack.model.times import micros
 from haversack.recall.columns import Flag
 from haversack.recall.filtering import Mask, allowed
-from haversack.recall.fuse import Ranking, gather, rank
+from haversack.recall.fuse import Ranking, gather, rank, understand
 from haversack.recall.hits import Hit, Standing
 from haversack.recall.index import Index, field_key, indexed_text, is_filed_exactly
 from haversack.recall.nearest import nearest
-from haversack.recall.question import Question, checked_top_k, read
-from haversack.recall.shelf import Shelf
-from haversack.recall.vector import cosines
+from haversack.recall.question import checked_query, checked_top_k
+from haversack.recall.shelf import Shelf, Slot
 from haversack.scoring.blend import DEFAULT, LEXICAL, SENTENCE, STATIC, Weights
 from haversack.store.port import Batch, Store, Vector
 
@@ -40,6 +40,17 @@ class RecallOptions:
     """How recall scores."""
 
     weights: Weights = DEFAULT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """One checked query."""
+
+    query: str
+    vector: Vectors | None
+    filter: Filter
+    now: datetime
+    weights: Weights
 
 
 class Recall:
@@ -66,6 +77,7 @@ class Recall:
         self._learned = LEXICAL if embedder is None else STATIC if static else SENTENCE
         self._options = options
         self._shelf = Shelf(store, embedder, self._words, limit_bytes)
+        self._last: tuple[str, Vectors] | None = None
 
     def search(
         self,
@@ -82,16 +94,14 @@ class Recall:
         Raises QueryError for a blank query and InputError for a negative `top_k`, before the embedder is asked.
         """
         limit = checked_top_k(top_k)
-        read(query, now, now)
+        asked = self._asked(query, filter, now, weights)
         if not limit:
             return []
-        vector = self._query_vector(query)
-        found = [
-            self._search_one(name, query, vector, filter, now, weights, limit) for name in dict.fromkeys(namespaces)
-        ]
-        if len(found) == 1:
-            return found[0]
-        return heapq.nsmallest(limit, (hit for hits in found for hit in hits), key=lambda hit: -hit.score)
+        found: list[Hit] = []
+        for name in dict.fromkeys(namespaces):
+            with self._shelf.fresh(name) as slot:
+                found += _hits(slot, self._rank(slot, asked, limit))
+        return found if len(namespaces) == 1 else heapq.nsmallest(limit, found, key=lambda hit: -hit.score)
 
     def explain(
         self,
@@ -104,14 +114,13 @@ class Recall:
         weights: Weights | None = None,
     ) -> Standing | None:
         """Where a memory stands among all candidates of its namespace, or why it is none; None if it does not exist."""
-        read(query, now, now)
-        vector = self._query_vector(query)
+        asked = self._asked(query, filter, now, weights)
         for name in dict.fromkeys(namespaces):
             memories = self._store.memories(name, [memory_id])
             if memories:
-                hits = self._search_one(name, query, vector, filter, now, weights, None)
-                reason = filter.reason_against(memories[0], now)
-                return _standing(hits, memory_id, reason)
+                with self._shelf.fresh(name) as slot:
+                    ranking = self._rank(slot, asked, None)
+                    return _standing(ranking, slot.index.place.get(memory_id), filter.reason_against(memories[0], now))
         return None
 
     def listing(
@@ -127,8 +136,10 @@ class Recall:
         limit = checked_top_k(top_k)
         hits: list[Hit] = []
         for name in dict.fromkeys(namespaces):
-            with self._shelf.fresh(name) as index:
-                hits += _listed(name, index, self._mask(name, index, filter, now), limit, only_pinned=pinned)
+            with self._shelf.fresh(name) as slot:
+                if slot.index.extent.pinned or not pinned:
+                    mask = self._mask(slot, filter, now)
+                    hits += _hits(slot, _listed(slot.index, mask, limit, only_pinned=pinned))
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
     def timeline(
@@ -144,11 +155,11 @@ class Recall:
 
         Days count from the epoch, in UTC.
         """
-        with self._shelf.fresh(namespace) as index:
-            columns, rows = index.columns, np.flatnonzero(self._mask(namespace, index, filter, now))
+        with self._shelf.fresh(namespace) as slot:
+            columns, rows = slot.index.columns, np.flatnonzero(self._mask(slot, filter, now))
             order = np.lexsort((-columns.born[rows], -columns.time[rows]))[skip : skip + top_k]
             days, counts = np.unique(columns.time[rows] // _DAY, return_counts=True)
-            return [index.ids[row] for row in rows[order].tolist()], dict(
+            return [slot.index.ids[row] for row in rows[order].tolist()], dict(
                 zip(days.tolist(), counts.tolist(), strict=True)
             )
 
@@ -166,12 +177,13 @@ class Recall:
 
         Cosines with `vector`, the text's embedding; without one, the share of its telling words.
         """
-        with self._shelf.fresh(namespace) as index:
-            return nearest(index, self._mask(namespace, index, filter, now), text, vector, top_k)
+        with self._shelf.fresh(namespace) as slot:
+            return nearest(slot.index, self._mask(slot, filter, now), text, vector, top_k)
 
     def filed(self, namespace: str, field: str, value: Json) -> list[str]:
         """Ids of all memories whose metadata field has that value, also of those that ended, oldest first."""
-        with self._shelf.fresh(namespace) as index:
+        with self._shelf.fresh(namespace) as slot:
+            index = slot.index
             rows: list[int] = index.facets.find(field_key(field, value))[0].tolist()
             return [index.ids[row] for row in rows if index.place.get(index.ids[row]) == row]
 
@@ -179,8 +191,8 @@ class Recall:
         """Ids of the memories without a vector of the present embedder, oldest first."""
         if self._embedder is None:
             return []
-        with self._shelf.fresh(namespace) as index:
-            return index.without_vector()
+        with self._shelf.fresh(namespace) as slot:
+            return slot.index.without_vector()
 
     def reembed(self, namespace: str, *, limit: int = 256) -> int:
         """Embed and store up to `limit` missing vectors; returns how many still miss one. Safe to stop and repeat."""
@@ -191,9 +203,9 @@ class Recall:
         data = encode_vectors(self._embedder.embed([indexed_text(memory) for memory in memories]))
         rows = [Vector(memory=m.id, model=self._embedder.model, data=d) for m, d in zip(memories, data, strict=True)]
         self._store.apply(namespace, Batch(vectors=tuple(rows)))
-        with self._shelf.fresh(namespace) as index:
-            index.embed(self._shelf.decoded({row.memory: row.data for row in rows}))
-            return len(index.without_vector())
+        with self._shelf.fresh(namespace) as slot:
+            slot.index.embed(self._shelf.decoded({row.memory: row.data for row in rows}))
+            return len(slot.index.without_vector())
 
     def forget(self, namespace: str) -> None:
         """Drop the namespace's index; the next search builds it again."""
@@ -207,87 +219,79 @@ class Recall:
         """Drop every index, after what is being saved."""
         self._shelf.close()
 
+    def _asked(self, query: str, filter: Filter, now: datetime, weights: Weights | None) -> _Asked:  # noqa: A002
+        checked_query(query)
+        return _Asked(
+            query=query,
+            vector=self._query_vector(query),
+            filter=filter,
+            now=now,
+            weights=weights or self._options.weights,
+        )
+
     def _query_vector(self, query: str) -> Vectors | None:
-        """The query's vector; None without an embedder, and when its service fails: words find what they can."""
+        """The query's vector; None without an embedder, and when its service fails: words find what they can.
+
+        The last one is kept, for a context asks once for each of its sections.
+        """
         if self._embedder is None:
             return None
+        last = self._last
+        if last is not None and last[0] == query:
+            return last[1]
         try:
-            return self._embedder.embed_query(query)
+            vector = self._embedder.embed_query(query)
         except ServiceError:
             return None
+        self._last = query, vector
+        return vector
 
-    def _search_one(
-        self,
-        namespace: str,
-        query: str,
-        vector: Vectors | None,
-        filter: Filter,  # noqa: A002
-        now: datetime,
-        weights: Weights | None,
-        limit: int | None,
-    ) -> list[Hit]:
-        with self._shelf.fresh(namespace) as index:
-            if not index.present:
-                return []
-            question = read(query, now, _earliest(index))
-            mask = self._mask(namespace, index, filter, now)
-            ranking = self._rank(index, question, vector, mask, micros(now), weights or self._options.weights)
-            return _hits(namespace, index, ranking if limit is None else ranking.first(limit))
+    def _rank(self, slot: Slot, asked: _Asked, limit: int | None) -> Ranking:
+        """The best `limit` candidates; what no filter changes is kept for the next call with the same question."""
+        if not slot.index.present:
+            return Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32), parts={})
+        index, stamp = slot.index, (asked.query, asked.now, slot.index.upto, slot.index.unembedded)
+        if slot.stamp != stamp or slot.grasp is None:
+            slot.stamp, slot.grasp = stamp, understand(index, asked.query, asked.vector, asked.now)
+        grasp = slot.grasp
+        pool = gather(index, grasp, self._mask(slot, asked.filter, asked.now), self._words)
+        now, latest = micros(asked.now), grasp.question.latest
+        return rank(index, pool, self._learned, asked.weights, now=now, latest=latest, limit=limit)
 
-    def _rank(
-        self, index: Index, question: Question, vector: Vectors | None, mask: Mask, now: int, weights: Weights
-    ) -> Ranking:
-        cosine = None if vector is None else cosines(index.columns, vector)
-        pool = gather(index, question, mask, cosine, self._words)
-        return rank(index, pool, self._learned, weights, now=now, latest=question.latest)
-
-    def _mask(self, namespace: str, index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002
-        mask = allowed(index, filter, now)
+    def _mask(self, slot: Slot, filter: Filter, now: datetime) -> Mask:  # noqa: A002
+        index, mask = slot.index, allowed(slot.index, filter, now)
         if all(is_filed_exactly(value) for _, value in filter.where):
             return mask
         rows = np.flatnonzero(mask)
-        for memory in self._store.memories(namespace, [index.ids[row] for row in rows]):
+        for memory in self._store.memories(slot.namespace, [index.ids[row] for row in rows]):
             mask[index.place[memory.id]] = filter.reason_against(memory, now) is None
         return mask
 
 
-def _earliest(index: Index) -> datetime:
-    return from_micros(int(index.columns.time.min())).astimezone(UTC)
-
-
-def _hits(namespace: str, index: Index, ranking: Ranking) -> list[Hit]:
-    names = index.session_names
-    ids: list[str] = index.ids
-    rows: list[int] = ranking.rows.tolist()
-    scores: list[float] = ranking.scores.tolist()
-    sessions: list[int] = index.columns.session[ranking.rows].tolist()
-    born: list[int] = index.columns.born[ranking.rows].tolist()
-    values: list[list[float]] = ranking.values().tolist()
+def _hits(slot: Slot, ranking: Ranking) -> list[Hit]:
+    ids, rows = slot.index.ids, cast("list[int]", ranking.rows.tolist())
+    memories = slot.rows.get([ids[row] for row in rows])
+    namespace, names = slot.namespace, list(ranking.parts)
     return [
-        Hit(
-            namespace=namespace,
-            memory_id=ids[row],
-            score=score,
-            parts=dict(zip(ranking.parts, parts, strict=True)),
-            session=names[session] if session >= 0 else None,
-            born=place,
-        )
-        for row, score, session, place, parts in zip(rows, scores, sessions, born, values, strict=True)
+        Hit(memory=memory, namespace=namespace, score=score, parts=dict(zip(names, parts)))  # noqa: B905 - ten columns each
+        for memory, score, parts in zip(memories, ranking.scores.tolist(), ranking.values().tolist(), strict=True)
+        if memory is not None
     ]
 
 
-def _listed(namespace: str, index: Index, mask: Mask, limit: int, *, only_pinned: bool) -> list[Hit]:
+def _listed(index: Index, mask: Mask, limit: int, *, only_pinned: bool) -> Ranking:
     columns = index.columns
     pinned = (columns.flags & np.uint8(Flag.PINNED)) != 0
     rows = np.flatnonzero(mask & pinned if only_pinned else mask)
     score = np.minimum(1.0, columns.importance[rows] / 2 + 0.5 * pinned[rows])
     order = np.lexsort((-columns.born[rows], -columns.time[rows], -score))[:limit]
-    ranking = Ranking(rows=rows[order].astype(np.int64), scores=score[order].astype(np.float32), parts={})
-    return _hits(namespace, index, ranking)
+    return Ranking(rows=rows[order].astype(np.int64), scores=score[order].astype(np.float32), parts={})
 
 
-def _standing(hits: Sequence[Hit], memory_id: str, reason: str | None) -> Standing:
-    for place, hit in enumerate(hits, 1):
-        if hit.memory_id == memory_id:
-            return Standing(rank=place, score=hit.score, parts=hit.parts, reason=None, candidates=len(hits))
-    return Standing(rank=None, score=0.0, parts={}, reason=reason or "unrelated", candidates=len(hits))
+def _standing(ranking: Ranking, row: int | None, reason: str | None) -> Standing:
+    found = np.flatnonzero(ranking.rows == (-1 if row is None else row)).tolist()
+    if not found:
+        return Standing(rank=None, score=0.0, parts={}, reason=reason or "unrelated", candidates=len(ranking.rows))
+    parts = dict(zip(ranking.parts, ranking.values()[found[0]].tolist(), strict=True))
+    score = float(ranking.scores[found[0]])
+    return Standing(rank=found[0] + 1, score=score, parts=parts, reason=None, candidates=len(ranking.rows))

@@ -14,32 +14,46 @@ from haversack.embed.codec import Quantised, decode_vector
 from haversack.embed.embedder import Embedder, WordVectors
 from haversack.errors import StoreError
 from haversack.recall import keeping
+from haversack.recall.fuse import Grasp
 from haversack.recall.index import Index
+from haversack.recall.rows import Rows
 from haversack.recall.segments import dump
 from haversack.store.port import Store
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["Shelf"]
+__all__ = ["Shelf", "Slot"]
 
 _PAGE = 10_000
 _WORTH_SAVING = 5_000
 """Rows read since the last save that make another one worth its writing, if they are a quarter of the index as well."""
 
 
-@dataclass(slots=True)
-class _Slot:
-    """One namespace's index and the lock that guards it."""
+_ROWS = 32_000_000
+"""Bytes of memories that are kept beside one namespace's index."""
 
+
+@dataclass(slots=True)
+class Slot:
+    """One namespace's index, the memories read lately, and the lock that guards both."""
+
+    namespace: str
     index: Index
+    rows: Rows
+    grasp: Grasp | None = None
+    """What was understood of the last question."""
+    stamp: object = None
+    """Which question that was, and of which state of the index."""
     lock: RLock = field(default_factory=RLock)
     read: bool = False
     """Whether segments were looked for."""
     unsaved: int = 0
     """Rows taken in since the index was saved or loaded."""
     size: int = 0
-    """Bytes of the index when it was last looked at."""
+    """Bytes of the index after its last change."""
+    held: int = 0
+    """Bytes that the shelf counts for the slot."""
     saving: Future[None] | None = None
 
 
@@ -51,22 +65,23 @@ class Shelf:
         self._embedder = embedder
         self._words = words
         self._limit = limit_bytes
-        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._slots: OrderedDict[str, Slot] = OrderedDict()
         self._size = 0
         self._lock = Lock()
         self._saver: ThreadPoolExecutor | None = None
         self._saves = "durable" in store.abilities
 
     @contextmanager
-    def fresh(self, namespace: str) -> Generator[Index]:
-        """The namespace's index, locked, with every change that the store has acknowledged."""
+    def fresh(self, namespace: str) -> Generator[Slot]:
+        """The namespace's index and memories, locked, with every change that the store has acknowledged."""
         slot = self._slot(namespace)
         with slot.lock:
             if self._store.sequence(namespace) != slot.index.upto:
                 self._catch_up(namespace, slot)
+                slot.size = slot.index.nbytes
             if self._embedder is not None and slot.index.unembedded:
                 slot.index.embed(self._vectors(namespace, slot.index.without_vector()[:_PAGE]))
-            yield slot.index
+            yield slot
         self._evict(namespace)
 
     def decoded(self, stored: dict[str, bytes]) -> dict[str, Quantised]:
@@ -77,8 +92,8 @@ class Shelf:
 
     def save(self, namespace: str) -> None:
         """Keep the namespace's index as segments, now."""
-        with self.fresh(namespace):
-            slot = self._slot(namespace)
+        with self.fresh(namespace) as slot:
+            pass
         self._save(namespace, slot)
 
     def forget(self, namespace: str) -> None:
@@ -105,37 +120,40 @@ class Shelf:
     def _model(self) -> str:
         return "words" if self._embedder is None else self._embedder.model
 
-    def _slot(self, namespace: str) -> _Slot:
+    def _slot(self, namespace: str) -> Slot:
         with self._lock:
             slot = self._slots.get(namespace)
             if slot is None:
-                slot = self._slots[namespace] = _Slot(self._new_index())
+                slot = self._slots[namespace] = Slot(namespace, self._new_index(), Rows(self._store, namespace, _ROWS))
             self._slots.move_to_end(namespace)
             return slot
 
     def _new_index(self) -> Index:
         return Index(self._dimension, self._words)
 
-    def _catch_up(self, namespace: str, slot: _Slot) -> None:
+    def _catch_up(self, namespace: str, slot: Slot) -> None:
         if not slot.read:
             slot.read = True
             kept = keeping.restore(self._store, namespace, self._model, self._dimension, self._words)
             slot.index = kept or slot.index
         if slot.index.gone > max(1000, slot.index.present):
             slot.index = self._new_index()
-        slot.index, taken = self._read_on(namespace, slot.index)
+        slot.index, taken = self._read_on(namespace, slot.index, slot.rows)
         slot.unsaved += taken
         if self._saves and slot.unsaved >= max(_WORTH_SAVING, slot.index.columns.rows // 4):
             self._save_later(namespace, slot)
 
-    def _read_on(self, namespace: str, index: Index) -> tuple[Index, int]:
+    def _read_on(self, namespace: str, index: Index, rows: Rows) -> tuple[Index, int]:
         """The index with every change, and how many rows that took; another index when the old one is void."""
         taken, more = 0, True
         while more:
             changes = self._store.changes(namespace, since=index.upto, limit=_PAGE)
             if changes.reset:
                 index = self._new_index()
+                rows.clear()
             index.drop(changes.erased)
+            rows.drop(changes.erased)
+            rows.drop(memory.id for memory in changes.memories)
             index.put(changes.memories, self._vectors(namespace, [memory.id for memory in changes.memories]))
             index.upto, more = changes.upto, changes.more
             taken += len(changes.memories)
@@ -146,7 +164,7 @@ class Shelf:
             return {}
         return self.decoded(self._store.vectors(namespace, self._embedder.model, ids))
 
-    def _save_later(self, namespace: str, slot: _Slot) -> None:
+    def _save_later(self, namespace: str, slot: Slot) -> None:
         if slot.saving is not None and not slot.saving.done():
             return
         with self._lock:
@@ -154,12 +172,13 @@ class Shelf:
                 self._saver = ThreadPoolExecutor(1, "haversack-segments")
             slot.saving = self._saver.submit(self._save, namespace, slot)
 
-    def _save(self, namespace: str, slot: _Slot) -> None:
+    def _save(self, namespace: str, slot: Slot) -> None:
         with suppress(StoreError):  # a segment is a convenience: a store that cannot take it now loses nothing
             if slot.index.gone:
-                whole, _ = self._read_on(namespace, self._new_index())
+                whole, _ = self._read_on(namespace, self._new_index(), Rows(self._store, namespace, 0))
                 with slot.lock:
-                    slot.index, _ = self._read_on(namespace, whole)
+                    slot.index, _ = self._read_on(namespace, whole, slot.rows)
+                    slot.rows.clear()
             with slot.lock:
                 if slot.index.gone:
                     return
@@ -171,8 +190,8 @@ class Shelf:
         with self._lock:
             slot = self._slots.get(keep)
             if slot is not None:
-                before, slot.size = slot.size, slot.index.nbytes
-                self._size += slot.size - before
+                before, slot.held = slot.held, slot.size + slot.rows.nbytes
+                self._size += slot.held - before
             while self._size > self._limit and len(self._slots) > 1:
                 oldest = next(iter(self._slots))
                 if oldest == keep:
@@ -183,4 +202,4 @@ class Shelf:
     def _remove(self, namespace: str) -> None:
         slot = self._slots.pop(namespace, None)
         if slot is not None:
-            self._size -= slot.size
+            self._size -= slot.held

@@ -15,32 +15,36 @@ from haversack.scoring.words import QUESTION_WORDS
 __all__ = ["soft_match"]
 
 Floats = NDArray[np.float32]
+_FAR = float(__import__("os").environ.get("FAR", "0.2"))
 
 
 def soft_match(index: Index, vocabulary: WordVectors, question: Question, rows: NDArray[np.int64]) -> Floats:
     """For each row the mean, over the question's telling word pieces, of the best cosine with any piece of the row.
 
     Pieces count by how rare they are among these rows; names of speakers are left out, for every line carries one.
+    Cosines up to _FAR count as 0: strangers have them too.
     """
-    pieces = _asked(index, vocabulary, question)
-    if not pieces or not len(rows):
-        return np.zeros(len(rows), np.float32)
-    flat, lengths = index.pieces.of(rows)
-    if not len(flat):
-        return np.zeros(len(rows), np.float32)
-    held = np.bincount(flat, minlength=len(vocabulary.norms))
-    different = np.flatnonzero(held)
-    place = np.zeros(len(held), np.int32)
-    place[different] = np.arange(len(different), dtype=np.int32)
-    similar = _cosines(vocabulary, pieces, different)
-    filled = np.flatnonzero(lengths)
-    starts = (np.cumsum(lengths) - lengths)[filled]
-    weights = [inverse_frequency(len(rows), int(held[piece])) for piece in pieces]
     likeness = np.zeros(len(rows), np.float32)
+    pieces = _asked(index, vocabulary, question)
+    flat, ends = index.pieces.of(rows)
+    if not pieces or not len(flat):
+        return likeness
+    held = np.bincount(flat, minlength=len(vocabulary.norms))
+    weights = np.array([inverse_frequency(len(rows), int(held[piece])) for piece in pieces], np.float32)
+    different = np.flatnonzero(held.astype(np.bool_))
+    similar = _cosines(vocabulary, pieces, different)
+    close = np.flatnonzero(similar.any(axis=0))
+    place = np.zeros(len(held), np.int32)
+    place[different[close]] = np.arange(1, len(close) + 1, dtype=np.int32)
     places = place[flat]
-    for weight, row in zip(weights, similar, strict=True):
-        likeness[filled] += np.float32(weight) * np.maximum.reduceat(row[places], starts)
-    return likeness / np.float32(sum(weights))
+    told = np.flatnonzero(places)
+    if not len(told):
+        return likeness
+    owners = np.searchsorted(ends, told, side="right")
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    best = np.maximum.reduceat(similar[:, close].take(places[told] - 1, axis=1), starts, axis=1)
+    likeness[owners[starts]] = weights @ best / weights.sum()
+    return likeness
 
 
 def _asked(index: Index, vocabulary: WordVectors, question: Question) -> list[int]:
@@ -50,7 +54,8 @@ def _asked(index: Index, vocabulary: WordVectors, question: Question) -> list[in
 
 
 def _cosines(vocabulary: WordVectors, pieces: list[int], others: NDArray[np.intp]) -> Floats:
-    """One row per piece, one column per other piece; 0 for those that point away."""
+    """One row per piece, one column per other piece."""
     codes, norms = vocabulary.codes, vocabulary.norms
-    products = np.asarray(simsimd.cdist(codes[pieces], codes[others], metric="inner"))
-    return np.maximum(0, products / norms[pieces][:, None] / norms[others]).astype(np.float32)
+    products = np.asarray(simsimd.cdist(codes[pieces], codes[others], metric="inner")).astype(np.float32)
+    cosines = products / norms[pieces][:, None] / norms[others]
+    return cosines * (cosines > _FAR)

@@ -45,9 +45,9 @@ def test_pieces_of_chosen_rows() -> None:
     pieces = Pieces()
     pieces.append([[3, 1, 3], [], [7]])
     pieces.append([[2]])
-    flat, lengths = pieces.of(np.array([3, 0, 1]))
+    flat, ends = pieces.of(np.array([3, 0, 1]))
     assert flat.tolist() == [2, 1, 3]
-    assert lengths.tolist() == [1, 2, 0]
+    assert ends.tolist() == [1, 3, 3]
 
 
 def words(texts: list[str] | tuple[str, ...]) -> list[int]:

@@ -34,7 +34,7 @@ def found(
     filter: Filter = ANY,  # noqa: A002
     top_k: int = 50,
 ) -> list[str]:
-    return [hit.memory_id for hit in recall.search(namespaces, query, filter=filter, now=NOW, top_k=top_k)]
+    return [hit.id for hit in recall.search(namespaces, query, filter=filter, now=NOW, top_k=top_k)]
 
 
 def test_a_write_is_seen_by_the_next_search(store: MemoryStore, put: Put) -> None:
@@ -152,7 +152,7 @@ def test_a_turn_is_found_by_its_neighbours(store: MemoryStore, put: Put) -> None
     recall = Recall(store)
     turns = put(["How was Lisbon?", "Lovely, we stayed a week", "Good"], session="s")
     put(["Lovely weather"])
-    hits = {hit.memory_id: hit for hit in recall.search(["n"], "Lisbon", now=NOW, top_k=10)}
+    hits = {hit.id: hit for hit in recall.search(["n"], "Lisbon", now=NOW, top_k=10)}
     assert list(hits)[:2] == [turns[0].id, turns[1].id]
     assert hits[turns[1].id].parts["neighbours"] > 0
 
@@ -178,8 +178,8 @@ def test_listing_needs_no_query(store: MemoryStore, put: Put) -> None:
     (high,) = put(["b"], importance=0.9)
     (pinned,) = put(["c"], importance=0.0, pinned=True)
     listed = recall.listing(["n"], now=NOW, top_k=10)
-    assert [hit.memory_id for hit in listed] == [pinned.id, high.id, low.id]
-    assert [hit.memory_id for hit in recall.listing(["n"], now=NOW, top_k=10, pinned=True)] == [pinned.id]
+    assert [hit.id for hit in listed] == [pinned.id, high.id, low.id]
+    assert [hit.id for hit in recall.listing(["n"], now=NOW, top_k=10, pinned=True)] == [pinned.id]
 
 
 def test_memories_without_a_vector_are_ranked_by_words_until_embedded(

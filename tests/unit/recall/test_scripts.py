@@ -71,7 +71,7 @@ def found() -> Callable[[str], list[str]]:
     ]
     store.apply("n", Batch(memories=tuple(rows)))
     recall = Recall(store)
-    return lambda query: [hit.memory_id for hit in recall.search(["n"], query, now=NOW, top_k=20)]
+    return lambda query: [hit.id for hit in recall.search(["n"], query, now=NOW, top_k=20)]
 
 
 @pytest.mark.parametrize(("query", "name"), PROBES)

@@ -54,7 +54,7 @@ def test_a_kept_index_answers_like_a_built_one(filled: SqliteStore, make: Callab
 def test_an_erasure_drops_what_was_kept_and_the_next_save_holds_nothing_of_it(filled: SqliteStore) -> None:
     recall = Recall(filled, EMBEDDER)
     recall.save("n")
-    first = recall.search(["n"], "ships", now=NOW, top_k=1)[0].memory_id
+    first = recall.search(["n"], "ships", now=NOW, top_k=1)[0].id
     filled.apply("n", Batch(erase=Erasure(memories=(first,))))
     assert filled.records("n", SEGMENT) == []
     recall.save("n")

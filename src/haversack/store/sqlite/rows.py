@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import msgspec
 
 from haversack.model.identity import fingerprint
-from haversack.model.memory import Kind, Memory, Metadata, Source, Stage, Trust, Turn
+from haversack.model.memory import Fields, Kind, Memory, Metadata, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Part, Role, Text, ToolCall
 from haversack.model.times import EPOCH, micros
 
@@ -40,7 +39,7 @@ TURN_COLUMNS = "id, session, position, at, key, message, metadata"
 _KINDS = {kind.value: kind for kind in Kind}
 _STAGES = {stage.value: stage for stage in Stage}
 _TRUSTS = {trust.value: trust for trust in Trust}
-_NO_METADATA: Metadata = MappingProxyType({})
+_NO_METADATA = Fields()
 _NO_SOURCE = Source()
 
 
@@ -141,7 +140,7 @@ def memory_of(row: Row) -> Memory:
         _TRUSTS[trust],
         () if entities is None else _names(entities),
         () if tags is None else _names(tags),
-        _NO_METADATA if metadata is None else _metadata(metadata),
+        _NO_METADATA if metadata is None else Fields(_metadata(metadata)),
         pinned == 1,
         _NO_SOURCE if source is None else _source(source),
         None if valid_from is None else when(valid_from),
@@ -195,7 +194,7 @@ def turn_of(row: Row) -> Turn:
         session=session,
         message=_message_of(_message(message)),
         at=when(at),
-        metadata=_NO_METADATA if metadata is None else _metadata(metadata),
+        metadata=_NO_METADATA if metadata is None else Fields(_metadata(metadata)),
         key=key,
         position=position,
     )

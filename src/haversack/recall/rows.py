@@ -1,0 +1,68 @@
+"""Memories that were read lately, so that those that keep being found are not read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from haversack.model.memory import Memory
+from haversack.store.port import Store
+
+__all__ = ["Rows"]
+
+_PER_MEMORY = 2_000
+"""Bytes that a memory takes besides its content, near enough."""
+
+
+class Rows:
+    """A bounded cache of one namespace's memories; its owner locks it and drops what changed.
+
+    Two halves: what is asked for stays in the younger one, which grows old when it is full.
+    """
+
+    def __init__(self, store: Store, namespace: str, limit_bytes: int) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._half = limit_bytes // 2
+        self._young: dict[str, Memory] = {}
+        self._old: dict[str, Memory] = {}
+        self._size = 0
+
+    def get(self, ids: Sequence[str]) -> list[Memory | None]:
+        """Each memory, None where it was erased."""
+        found = [self._young.get(each) or self._again(each) for each in ids]
+        missing = [each for each, memory in zip(ids, found, strict=True) if memory is None]
+        if not missing:
+            return found
+        read = {memory.id: memory for memory in self._store.memories(self._namespace, missing)}
+        for memory in read.values():
+            self._keep(memory)
+        return [memory or read.get(each) for each, memory in zip(ids, found, strict=True)]
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Forget what changed or is gone."""
+        for each in ids:
+            self._young.pop(each, None)
+            self._old.pop(each, None)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._young, self._old, self._size = {}, {}, 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held at most, near enough."""
+        return 2 * self._size if self._old else self._size
+
+    def _again(self, memory_id: str) -> Memory | None:
+        memory = self._old.pop(memory_id, None)
+        if memory is not None:
+            self._keep(memory)
+        return memory
+
+    def _keep(self, memory: Memory) -> None:
+        if any(isinstance(value, list | dict) for value in memory.metadata.values()):
+            return  # its caller could change them
+        self._size += _PER_MEMORY + 2 * len(memory.content)
+        self._young[memory.id] = memory
+        if self._size > self._half:
+            self._young, self._old, self._size = {}, self._young, 0
