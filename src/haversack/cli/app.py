@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
@@ -89,6 +91,13 @@ class _Program(click.Group):
         commands = import_module(f"haversack.cli.commands.{module}").COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the framework would call it a failure
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(0) from None
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -143,9 +152,6 @@ def main(args: Sequence[str] | None = None) -> None:
     except click.ClickException as refused:
         refused.show()
         sys.exit(refused.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
     except FileNotFoundError as missing:
         _say(f"no such file: {missing.filename}")
         sys.exit(code_of(missing))
@@ -161,7 +167,11 @@ def code_of(error: Exception) -> int:
 
 
 def _speak() -> None:
-    """Let text in any script come in and go out, whatever the terminal or pipe can show."""
+    """Let text in any script come in and go out, whatever the terminal or pipe can show, and if it was closed."""
+    sys.stdout, sys.stderr = (
+        Path(os.devnull).open("w", encoding="utf-8") if stream is None else stream  # noqa: SIM115 - open to the end
+        for stream in (sys.stdout, sys.stderr)
+    )
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             ascii_only = codecs.lookup(stream.encoding).name == "ascii"

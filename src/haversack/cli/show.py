@@ -77,8 +77,13 @@ def progress_note(words: str) -> None:
         sys.stderr.flush()
 
 
+class _Table(Console):
+    def on_broken_pipe(self) -> None:
+        raise  # noqa: PLE0704 - called where the error is being handled; the program knows what to do
+
+
 def _console() -> Console:
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    return _Table(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 
 
 def _cell(value: object) -> str:

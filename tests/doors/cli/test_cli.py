@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -229,6 +230,31 @@ def test_the_program_starts_as_a_program_and_stops_at_a_closed_pipe(tmp_path: Pa
     )
     assert piped.returncode in {0, 128 + signal.SIGPIPE}
     assert "Traceback" not in piped.stderr
+
+
+@pytest.mark.parametrize("command", ["recall tea", "recall tea --json", "export"])
+@pytest.mark.parametrize(("into", "code"), [("| true; exit ${PIPESTATUS[0]}", 0), ("> /dev/full", 1), (">&-", 0)])
+def test_output_that_goes_nowhere(run: Run, tmp_path: Path, command: str, into: str, code: int) -> None:
+    run("remember", "tea at four", "--store", "s.db")
+    program = Path(sys.executable).with_name("haversack")
+    line = f"{program} --store s.db {command} {into}"
+    done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert ("No space left" in done.stderr) is (code == 1)
+
+
+def test_an_export_goes_through_links_and_pipes_and_never_replaces_them(run: Run, tmp_path: Path) -> None:
+    run("remember", "tea at four")
+    (tmp_path / "link").symlink_to("target")
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor() as pool:
+        piped = pool.submit((tmp_path / "pipe").read_bytes)
+        assert [run("export", name).code for name in ("link", "pipe")] == [0, 0]
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "pipe").is_fifo()
+    assert piped.result() == (tmp_path / "target").read_bytes()
+    assert (run("export", "nowhere/x").code, run("export", ".").code) == (3, 2)
 
 
 def test_completion_is_offered(tmp_path: Path) -> None:

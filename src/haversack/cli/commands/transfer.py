@@ -74,7 +74,13 @@ def take_out(place: Place, file: Path) -> None:
 
 
 def _write_whole(lines: Iterator[bytes], file: Path) -> int:
-    """Write beside the file and swap, so that a broken export never replaces a good one."""
+    """Write beside the file and swap, so that a broken export never replaces a good one; pipes and devices stay."""
+    file = file.resolve()
+    if not file.parent.is_dir():
+        raise NotFoundError(f"there is no folder {file.parent}")
+    if file.exists() and not file.is_file():
+        with file.open("wb") as stream:
+            return _write(lines, stream)
     handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:
