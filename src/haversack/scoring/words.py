@@ -22,10 +22,20 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_WORD = r"[^\W_" + _UNSPACED + r"][^\W_" + _UNSPACED + r"\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0dff]*"
+_MARK = (
+    "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0dff]"
+)
+_WORD = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|{_MARK})*"
+_SIGN = "[\u2600-\u27bf\U0001f1e6-\U0001faff]"
+"""Pictures and other signs that stand for a word."""
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
-_ANY_WORD = re.compile(f"[{_UNSPACED}]+|{_WORD}(?:['\u2019]{_WORD})*")
+_ANY_WORD = re.compile(f"[{_UNSPACED}]+|{_WORD}(?:['\u2019]{_WORD})*|{_SIGN}")
 _RUN = re.compile(f"[{_UNSPACED}]+")
+_COMPOUND = re.compile(r"(?<![a-z0-9'-])(?=[0-9-]*[a-z])[a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])")
+_INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
+_SIGNED = re.compile(r"\b[a-z](?:\+\+|#)(?![a-z0-9])")
+"""Names that a letter alone does not tell apart."""
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff"))
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 _CLITIC = re.compile("'(?:m|re|ve|ll|d|s)$")
 _UMLAUT = frozenset("äöü")
@@ -43,13 +53,15 @@ QUESTION_WORDS = frozenset(
 
 
 def split(text: str) -> list[str]:
-    """Folded words in order; a run of an unspaced script gives each of its characters and each pair of neighbours."""
-    if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
-    words: list[str] = _ANY_WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-    if not any(_RUN.match(word) for word in words):
-        return words
-    return [piece for word in words for piece in (_pieces(word) if _RUN.match(word) else (word,))]
+    """Folded words in order, then the spellings as one word of what is also written as several.
+
+    A run of an unspaced script gives each of its characters and each pair of neighbours.
+    """
+    folded = _folded(text)
+    if folded.isascii():
+        return _ASCII_WORD.findall(folded) + _as_one(folded)
+    words: list[str] = _ANY_WORD.findall(folded)
+    return [piece for word in words for piece in (_pieces(word) if _RUN.match(word) else (word,))] + _as_one(folded)
 
 
 def word_keys(words: Sequence[str]) -> list[int]:
@@ -91,20 +103,41 @@ class _Stemmer(Protocol):
 
 _keys: dict[str, int] = {}
 _lock = Lock()
-_LANGUAGES = ("english", "german", "russian", "arabic", "greek")
-_stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in _LANGUAGES}  # pyright: ignore[reportUnknownMemberType]
+_ALPHABETS = {
+    "russian": ("\u0400", "\u052f"),
+    "arabic": ("\u0600", "\u06ff"),
+    "greek": ("\u0370", "\u03ff"),
+    "hindi": ("\u0900", "\u097f"),
+}
+_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
+_stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in ("english", "german", *_ALPHABETS)}  # pyright: ignore[reportUnknownMemberType]
+
+
+def _folded(text: str) -> str:
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text.translate(_UNSEEN)).casefold()
+
+
+def _as_one(folded: str) -> list[str]:
+    """`cooperate` for co-operate, `usa` for u.s.a., and `c++` or `c#`, which are no `c`."""
+    found: list[str] = []
+    if "-" in folded:
+        found += [word.replace("-", "") for word in _COMPOUND.findall(folded)]
+    if "." in folded:
+        found += [word.replace(".", "") for word in _INITIALS.findall(folded)]
+    if "+" in folded or "#" in folded:
+        found += _SIGNED.findall(folded)
+    return found
 
 
 def _query_words(text: str) -> list[str]:
-    if text.isascii():
-        return split(text)
+    folded = _folded(text)
     words: list[str] = []
-    for word in _ANY_WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+    for word in _ANY_WORD.findall(folded):
         if _RUN.match(word) and len(word) > 1:
             words.extend(map("".join, pairwise(word)))
         else:
             words.append(word)
-    return words
+    return words + _as_one(folded)
 
 
 def _pieces(run: str) -> list[str]:
@@ -117,19 +150,28 @@ def _stem(word: str) -> str:
         return _stemmers["english"].stemWord(word)
     if _RUN.match(word):
         return word
-    bare = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word)))
     if not _UMLAUT.isdisjoint(word):  # the only sign of German that a single word can carry
-        return _MARKS.sub("", unicodedata.normalize("NFD", _stemmers["german"].stemWord(word)))
-    return _stemmers[_language(bare)].stemWord(bare)
+        return _bare(_stemmers["german"].stemWord(word))
+    language = _language(word)
+    return _stemmers[language].stemWord(_without_stress(word) if language == "russian" else _bare(word))
+
+
+def _bare(word: str) -> str:
+    """Without accents, vowel points and strokes."""
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word))).translate(_STROKES)
+
+
+def _without_stress(word: str) -> str:
+    """In Cyrillic the mark of й makes another letter; that of ё is left out as often as not."""
+    return unicodedata.normalize("NFC", word.replace("\u0301", "")).replace("ё", "е")
 
 
 def _language(word: str) -> str:
     first = word[:1]
-    if "\u0400" <= first <= "\u052f":
-        return "russian"
-    if "\u0600" <= first <= "\u06ff":
-        return "arabic"
-    return "greek" if "\u0370" <= first <= "\u03ff" else "english"
+    for language, (start, end) in _ALPHABETS.items():
+        if start <= first <= end:
+            return language
+    return "english"
 
 
 def _hash(stem: str) -> int:
