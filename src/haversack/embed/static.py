@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from itertools import chain
 from threading import Lock
 
 import numpy as np
@@ -62,14 +61,10 @@ class StaticEmbedder:
         return self._loaded.norms
 
     def _embed_batch(self, texts: Sequence[str]) -> Vectors:
-        table = self._loaded.table
-        pieces = [self._loaded.tokenizer.pieces(text[:_LONGEST]) for text in texts]
+        table, tokenizer = self._loaded.table, self._loaded.tokenizer
         sums = np.zeros((len(texts), _DIMENSION), np.float32)
-        filled = np.array([row for row, found in enumerate(pieces) if found], np.int64)
-        if len(filled):
-            lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))[filled]
-            flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(lengths.sum()))
-            sums[filled] = np.add.reduceat(table[flat], np.append(0, np.cumsum(lengths)[:-1]), axis=0)
+        for row, text in enumerate(texts):
+            sums[row] = table.take(tokenizer.pieces(text[:_LONGEST]), axis=0).sum(axis=0)
         return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.float32(1e-12))
 
     @cached_property

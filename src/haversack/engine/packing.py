@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -79,10 +78,11 @@ def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hi
 
 def _with_parents(core: Core, request: Request, hits: list[Hit]) -> list[Hit]:
     """Also the parents that did not answer themselves, as far as the filters let them in: worth only their children."""
-    known = {(hit.namespace, hit.id) for hit in hits}
+    known: set[tuple[str, str]] = set()
     level = hits
-    while wanted := {(hit.namespace, name) for hit in level if (name := parent_of(hit.memory))} - known:
-        known |= wanted
+    while wanted := {(hit.namespace, name) for hit in level if (name := parent_of(hit.memory))}:
+        known |= {(hit.namespace, hit.id) for hit in level}
+        wanted -= known
         level = [
             Hit(memory=memory, namespace=namespace, score=0.0)
             for namespace in sorted({namespace for namespace, _ in wanted})
@@ -95,24 +95,18 @@ def _with_parents(core: Core, request: Request, hits: list[Hit]) -> list[Hit]:
 
 def candidates(core: Core, hits: Sequence[Hit], counter: Counter) -> list[Candidate]:
     """The hits with their prices, in the same order."""
-    by_namespace: defaultdict[str, list[Hit]] = defaultdict(list)
-    for hit in hits:
-        by_namespace[hit.namespace].append(hit)
     prices = {
-        (namespace, hit.id): price
-        for namespace, group in by_namespace.items()
-        for hit, price in zip(
-            group, core.prices.of(core.store, namespace, [hit.memory for hit in group], counter), strict=True
-        )
+        name: iter(core.prices.of(core.store, name, [hit.memory for hit in hits if hit.namespace == name], counter))
+        for name in {hit.namespace for hit in hits}
     }
     return [
-        Candidate(memory=hit.memory, score=_worth(hit), parts=hit.parts, price=prices[hit.namespace, hit.id])
+        Candidate(memory=hit.memory, score=_worth(hit), parts=hit.parts, price=next(prices[hit.namespace]))
         for hit in hits
     ]
 
 
 def _worth(hit: Hit) -> float:
-    return hit.score * _REPEATING if hit.kind is Kind.SUMMARY else hit.score
+    return hit.score * _REPEATING if hit.memory.kind is Kind.SUMMARY else hit.score
 
 
 def _searches(chosen: Filter, layout: Layout) -> Iterator[Filter]:

@@ -23,7 +23,7 @@ def chunk(text: str, count_many: Count, *, target: int = 200, tolerance: float =
     A text of up to `target · tolerance` tokens stays whole. Only a code fence can make a chunk longer than that.
     """
     limit = int(target * tolerance)
-    if count_many([text])[0] <= limit:
+    if len(text.encode("utf-8", "replace")) <= limit or count_many([text])[0] <= limit:  # a token is a byte at least
         return [text]
     return list(_gather(list(_pieces(text, count_many, target)), target))
 

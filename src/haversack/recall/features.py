@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,7 @@ __all__ = ["GROUPS", "Evidence", "distinct", "features"]
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
-Around = tuple[Rows, Rows, Rows, Rows]
-BySession = tuple[NDArray[np.int32], NDArray[np.intp]]
-"""Different sessions, and which of them each row belongs to."""
+Places = NDArray[np.int32]
 GROUPS = {
     **dict.fromkeys(("lexical", "window", "window_cover", "session_words"), "words"),
     **dict.fromkeys(("dense", "cosine", "soft"), "meaning"),
@@ -58,19 +56,42 @@ class Evidence:
     """The fused match that neighbours and sessions pass on."""
 
 
+class _Around(NamedTuple):
+    """Rows and the turns beside them: a copy of their part of a column answers for all."""
+
+    wider: Rows
+    """The rows and their neighbours, each once, rising."""
+    places: tuple[Places, ...]
+    """Where in `wider` each row stands, and the ones before, after, two before and two after; its end: nowhere."""
+
+    def part(self, column: NDArray[Any]) -> NDArray[Any]:
+        """The column's values for `wider`, and 0 for nowhere."""
+        return np.append(column.take(self.wider), column.dtype.type(0))
+
+
+class _Sessions(NamedTuple):
+    """The different sessions of some rows."""
+
+    codes: NDArray[np.intp]
+    """The index's number of each; the number of all its sessions stands for none."""
+    of: NDArray[np.int32]
+    """Which of them each row belongs to."""
+    lone: NDArray[np.bool_]
+    """Which rows belong to none."""
+
+
 def features(index: Index, question: Question, evidence: Evidence, rows: Rows) -> dict[str, Floats]:
     """Each feature of these rows, by its name."""
     columns = index.columns
-    around = _beside(columns, rows)
-    by_session = np.unique(columns.session[rows], return_inverse=True)
+    around, sessions = _around(columns, rows), _sessions(index, rows)
     found: dict[str, NDArray[Any]] = {"lexical": evidence.lexical[rows]}
-    found |= _windows(index, evidence.terms, rows, around, by_session)
+    found |= _windows(index, evidence.terms, around, sessions)
     zeros = np.zeros(len(rows), np.float32)
     found["dense"] = zeros if evidence.dense is None else evidence.dense[rows]
     found["cosine"] = zeros if evidence.cosine is None else evidence.cosine[rows]
     found["soft"] = evidence.soft[rows]
     found |= _neighbours(columns, evidence.match, rows, around)
-    found["session_best"] = _session_best(columns, evidence.match, rows, by_session)
+    found["session_best"] = _session_best(evidence.match[rows], sessions)
     found |= _people(index, question, rows)
     found |= _dates(columns, question, rows)
     found |= _cues(columns.flags[rows], question)
@@ -78,12 +99,22 @@ def features(index: Index, question: Question, evidence: Evidence, rows: Rows) -
     return {name: value.astype(np.float32, copy=False) for name, value in found.items()}
 
 
-def _beside(columns: Columns, rows: Rows) -> Around:
-    """The rows one before, one after, two before and two after; NOWHERE where there is none."""
-    before, after = columns.previous[rows].astype(np.int64), columns.following[rows].astype(np.int64)
-    before2 = np.where(before == NOWHERE, NOWHERE, columns.previous[before])
-    after2 = np.where(after == NOWHERE, NOWHERE, columns.following[after])
-    return before, after, before2, after2
+def _around(columns: Columns, rows: Rows) -> _Around:
+    before, after = columns.previous.take(rows), columns.following.take(rows)
+    before2 = np.where(before == NOWHERE, NOWHERE, columns.previous.take(before))
+    after2 = np.where(after == NOWHERE, NOWHERE, columns.following.take(after))
+    wider = distinct(columns.rows, rows, before, after, before2, after2)
+    place = np.full(columns.rows + 1, len(wider), np.int32)  # the last entry stands for NOWHERE
+    place[wider] = np.arange(len(wider), dtype=np.int32)
+    return _Around(wider, tuple(map(place.take, (rows, before, after, before2, after2))))
+
+
+def _sessions(index: Index, rows: Rows) -> _Sessions:
+    count, session = len(index.sessions), index.columns.session[rows]
+    codes = distinct(count + 1, np.where(session == NOWHERE, count, session))
+    place = np.zeros(count + 1, np.int32)
+    place[codes] = np.arange(len(codes), dtype=np.int32)
+    return _Sessions(codes, place[session], session == NOWHERE)  # NOWHERE looks up the last
 
 
 def distinct(count: int, *groups: NDArray[np.integer[Any]]) -> Rows:
@@ -91,57 +122,49 @@ def distinct(count: int, *groups: NDArray[np.integer[Any]]) -> Rows:
     held = np.zeros(count + 1, np.bool_)
     for rows in groups:
         held[rows] = True  # NOWHERE marks the last
-    return np.flatnonzero(held[:-1]).astype(np.int64)
+    return np.flatnonzero(held[:-1])
 
 
-def _at(values: Floats, rows: Rows) -> Floats:
-    return np.where(rows == NOWHERE, np.float32(0), values[rows])
-
-
-def _windows(
-    index: Index, terms: Sequence[Term], rows: Rows, around: Around, by_session: BySession
-) -> dict[str, Floats]:
+def _windows(index: Index, terms: Sequence[Term], around: _Around, sessions: _Sessions) -> dict[str, Floats]:
     """Words found in the turns around as well as in the row, and in its whole session."""
-    columns = index.columns
-    wider = distinct(columns.rows, rows, *around)
-    place = np.full(columns.rows + 1, len(wider), np.int32)  # the last entry stands for NOWHERE
-    place[wider] = np.arange(len(wider), dtype=np.int32)
-    places = [place[which] for which in (rows, *around)]
-    codes, sessions = by_session
-    scale = _session_scale(index, codes)
-    window, cover = np.zeros(len(rows), np.float32), np.zeros(len(rows), np.float32)
-    session = np.zeros(len(codes), np.float32)
-    for term in terms:
-        held = np.zeros(len(wider) + 1, np.float32)
-        at = place[term.rows]
-        inside = at < len(wider)
-        held[at[inside]] = term.counts[inside]
-        own, before, after, before2, after2 = (held[which] for which in places)
-        heard = own + np.float32(0.5) * (before + after) + np.float32(0.25) * (before2 + after2)
-        window += np.float32(term.weight) * heard / (heard + np.float32(1.2))
-        cover += np.float32(term.weight) * np.minimum(1, heard)
-        session += _session_share(own, sessions, scale, len(index.sessions))
-    total = max(sum(term.weight for term in terms), 1e-6)
-    lone = columns.session[rows] == NOWHERE
-    heard_there = _scaled(np.where(codes == NOWHERE, 0, session))[sessions]
+    held = np.zeros((len(around.wider) + 1, len(terms)), np.float32)
+    for column, term in enumerate(terms):
+        _spread(held[:-1, column], term, around.wider)
+    own, before, after, before2, after2 = (held.take(place, axis=0) for place in around.places)
+    heard = own + np.float32(0.5) * (before + after) + np.float32(0.25) * (before2 + after2)
+    weights = np.array([term.weight for term in terms], np.float32)
+    window = _scaled(_weighed(heard / (heard + np.float32(1.2)), weights))
     return {
-        "window": _scaled(window),
-        "window_cover": cover / np.float32(total),
-        "session_words": np.where(lone, _scaled(window), heard_there),
+        "window": window,
+        "window_cover": _weighed(np.minimum(heard, 1), weights) / np.float32(max(float(weights.sum()), 1e-6)),
+        "session_words": np.where(sessions.lone, window, _session_words(index, own, sessions)[sessions.of]),
     }
 
 
-def _session_scale(index: Index, codes: NDArray[np.int32]) -> Floats:
-    lengths = np.array([*index.session_length, 0.0], np.float32)
-    mean = max(1.0, float(lengths.sum()) / max(1, len(index.session_length)))
-    return (0.9 * (0.6 + 0.4 * lengths[codes] / mean)).astype(np.float32)
+def _spread(held: Floats, term: Term, wider: Rows) -> None:
+    """Fill in how often each of the `wider` rows holds the term."""
+    places = np.searchsorted(term.rows, wider)
+    places[places == len(term.rows)] = 0
+    found = np.flatnonzero(term.rows[places] == wider)
+    held[found] = term.counts[places[found]]
 
 
-def _session_share(own: Floats, sessions: NDArray[np.intp], scale: Floats, count: int) -> Floats:
-    held = np.bincount(sessions, own, len(scale)).astype(np.float32)
-    holders = int((held > 0).sum())
-    weight = np.log(1 + (max(0, count - holders) + 0.5) / (holders + 0.5))
-    return (weight * held / (held + scale)).astype(np.float32)
+def _weighed(values: NDArray[Any], weights: Floats) -> Floats:
+    """One weighted sum a row; unlike a matrix product it does not depend on how many rows there are."""
+    return np.einsum("rt,t->r", values, weights)
+
+
+def _session_words(index: Index, own: Floats, sessions: _Sessions) -> Floats:
+    """BM25 of each session as one text, the best 1; 0 for none."""
+    count, terms = len(sessions.codes), own.shape[1]
+    cells = (sessions.of * np.int32(terms))[:, None] + np.arange(terms, dtype=np.int32)
+    held = np.bincount(cells.ravel(), own.ravel(), count * terms).reshape(count, terms)
+    holders = np.count_nonzero(held, axis=0)
+    weights = np.log(1 + (np.maximum(0, len(index.sessions) - holders) + 0.5) / (holders + 0.5))
+    lengths, mean = index.extent.session_lengths, index.extent.session_mean
+    scale = 0.9 * (0.6 + 0.4 * lengths[sessions.codes] / mean)
+    words = (weights * held / (held + scale[:, None])).sum(axis=1)
+    return _scaled(np.where(sessions.codes == len(index.sessions), 0, words).astype(np.float32))
 
 
 def _scaled(values: Floats) -> Floats:
@@ -149,15 +172,17 @@ def _scaled(values: Floats) -> Floats:
     return values / top if top > 0 else values
 
 
-def _neighbours(columns: Columns, match: Floats, rows: Rows, around: Around) -> dict[str, Floats]:
+def _neighbours(columns: Columns, match: Floats, rows: Rows, around: _Around) -> dict[str, Floats]:
     """What the turns beside match, less for a long row, whose own words should speak."""
-    before, after, before2, after2 = around
+    near = around.part(match)
+    asks = near * _has(around.part(columns.flags), Flag.ASKS)
+    _, before, after, before2, after2 = around.places
     calm = np.minimum(1, 60 / np.maximum(1, columns.length[rows])) ** 2
     return {
-        "before": calm * _at(match, before),
-        "after": calm * _at(match, after),
-        "two_away": calm * (_at(match, before2) + _at(match, after2)),
-        "answers": calm * _at(match, before) * _has(columns.flags[before], Flag.ASKS),
+        "before": calm * near.take(before),
+        "after": calm * near.take(after),
+        "two_away": calm * (near.take(before2) + near.take(after2)),
+        "answers": calm * asks.take(before),
     }
 
 
@@ -165,11 +190,10 @@ def _has(flags: NDArray[np.uint16], flag: Flag) -> Floats:
     return ((flags & np.uint16(flag)) != 0).astype(np.float32)
 
 
-def _session_best(columns: Columns, match: Floats, rows: Rows, by_session: BySession) -> Floats:
-    codes, sessions = by_session
-    best = np.zeros(len(codes), np.float32)
-    np.maximum.at(best, sessions, match[rows])
-    return np.where(columns.session[rows] == NOWHERE, match[rows], best[sessions])
+def _session_best(match: Floats, sessions: _Sessions) -> Floats:
+    best = np.zeros(len(sessions.codes), np.float32)
+    np.maximum.at(best, sessions.of, match)
+    return np.where(sessions.lone, match, best[sessions.of])
 
 
 def _people(index: Index, question: Question, rows: Rows) -> dict[str, NDArray[Any]]:
@@ -178,7 +202,7 @@ def _people(index: Index, question: Question, rows: Rows) -> dict[str, NDArray[A
     user = speakers == index.speakers.get("user", NOWHERE - 1)
     assistant = speakers == index.speakers.get("assistant", NOWHERE - 1)
     return {
-        "speaker_named": np.isin(speakers, named),
+        "speaker_named": np.isin(speakers, named) if named else np.zeros(len(rows), np.bool_),
         "user": user,
         "assistant": assistant,
         "user_asks_of_self": user * question.first_person,

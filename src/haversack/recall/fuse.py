@@ -192,9 +192,9 @@ def _soften(
 
 
 def _around(columns: Columns, match: Floats, rows: NDArray[np.int64]) -> Floats:
-    before, after = columns.previous[rows], columns.following[rows]
-    beside = np.where(before == NOWHERE, 0, match[before]) + np.where(after == NOWHERE, 0, match[after])
-    return (match[rows] + 0.2 * beside).astype(np.float32)
+    before, after = columns.previous.take(rows), columns.following.take(rows)
+    beside = match.take(before) * (before != NOWHERE) + match.take(after) * (after != NOWHERE)
+    return match.take(rows) + np.float32(0.2) * beside
 
 
 def _best(values: Floats, born: NDArray[np.int64], count: int) -> NDArray[np.intp]:

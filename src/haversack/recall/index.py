@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from haversack.embed.codec import Quantised
 from haversack.embed.embedder import WordVectors
@@ -69,6 +70,10 @@ class Extent(NamedTuple):
     dated: bool
     """Whether any row's validity begins or ends."""
     pinned: bool
+    session_lengths: NDArray[np.float64]
+    """Words of each session, and 0 for none."""
+    session_mean: float
+    """Words per session, at least 1."""
 
 
 class Index:
@@ -103,7 +108,9 @@ class Index:
             columns = self.columns
             dated = (columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()
             pinned = (columns.flags & np.uint16(Flag.PINNED)).any()
-            self._extent = Extent(int(columns.time.min(initial=LAST)), bool(dated), bool(pinned))
+            lengths = np.array([*self.session_length, 0.0])
+            mean = max(1.0, float(lengths.sum()) / max(1, len(self.session_length)))
+            self._extent = Extent(int(columns.time.min(initial=LAST)), bool(dated), bool(pinned), lengths, mean)
         return self._extent
 
     @property
@@ -175,6 +182,7 @@ class Index:
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget erased memories."""
+        self._extent = None
         for memory_id in ids:
             row = self.place.pop(memory_id, None)
             if row is not None:
