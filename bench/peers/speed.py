@@ -110,7 +110,8 @@ def _ours(pieces: Sequence[Piece]) -> Iterator[tuple[str, float, float]]:
         seconds = time.perf_counter() - start
         ns = sack.namespace(TENANT)
         asked = cycle(questions(50))
-        yield "haversack recall *", seconds, _median(lambda: ns.recall(next(asked), top_k=_TOP, now=NOW))
+        for name, weights in (("haversack by similarity *", "similarity"), ("haversack recall *", "default")):
+            yield name, seconds, _median(lambda w=weights: ns.recall(next(asked), top_k=_TOP, now=NOW, weights=w))
         yield (
             "haversack context, 1,000 tokens *",
             seconds,

@@ -16,7 +16,7 @@ from haversack.model.memory import Fields, Json, Kind, Memory, Metadata, Source,
 from haversack.model.query import Filter
 from haversack.model.text import clean, is_blank, label
 from haversack.model.times import Moment, read_time
-from haversack.scoring.blend import DEFAULT, RETRIEVAL, Weights
+from haversack.scoring.blend import DEFAULT, RETRIEVAL, SIMILARITY, Weights
 
 __all__ = [
     "Conditions",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _Closed = TypeVar("_Closed", bound=StrEnum)
-_WEIGHTS = {"default": DEFAULT, "balanced": RETRIEVAL}
+_WEIGHTS = {"default": DEFAULT, "balanced": RETRIEVAL, "similarity": SIMILARITY}
 
 
 class Details(TypedDict, total=False):

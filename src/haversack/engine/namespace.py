@@ -63,8 +63,8 @@ class Asking(TypedDict, total=False):
     namespaces: Sequence[str]
     """Others that the caller may read as well."""
     weights: str | Weights | Mapping[str, float]
-    """How relevance, importance and recency count: `default`, `balanced` (.5, .3, .2 over 30 days), or your own numbers
-    in place of those of `balanced`."""
+    """How relevance, importance and recency count: `default`, `balanced` (.5, .3, .2 over 30 days), your own numbers
+    in place of those of `balanced`, or `similarity` (nearest by meaning, as a plain vector store ranks)."""
 
 
 class Question(Asking, Conditions, total=False):

@@ -14,6 +14,7 @@ from haversack.recall.columns import NOWHERE, Columns, Flag
 from haversack.recall.features import GROUPS, Evidence, distinct, features
 from haversack.recall.index import Index
 from haversack.recall.lexical import Term, bm25, find_terms
+from haversack.recall.nearest import best
 from haversack.recall.question import Question, read
 from haversack.recall.soft import soft_match
 from haversack.recall.vector import cosines
@@ -142,7 +143,7 @@ def rank(
         parts["recency"] = weights.recency * recency / total
         scores = weights.relevance * relevance / total + parts["importance"] + parts["recency"]
     scores, born = scores.astype(np.float32, copy=False), columns.born[rows]
-    chosen = _best(scores, born, len(rows) if limit is None else limit)
+    chosen = best(scores, born, len(rows) if limit is None else limit)
     order = chosen[np.lexsort((born[chosen], -scores[chosen]))]
     return Ranking(
         rows=rows[order],
@@ -167,12 +168,12 @@ def _pool(match: Floats, mask: Mask, columns: Columns) -> NDArray[np.int64]:
     if len(match) <= _ALL_BELOW:
         return np.flatnonzero(mask)
     masked = match * mask
-    best = np.argpartition(masked, len(match) - _POOL)[-_POOL:]
-    best = best[masked[best] > 0]
-    before, after = columns.previous[best], columns.following[best]
+    near = best(masked, columns.born, _POOL)
+    near = near[masked[near] > 0]
+    before, after = columns.previous[near], columns.following[near]
     before2 = np.where(before == NOWHERE, NOWHERE, columns.previous[before])
     after2 = np.where(after == NOWHERE, NOWHERE, columns.following[after])
-    pool = distinct(len(match), best, before, after, before2, after2)
+    pool = distinct(len(match), near, before, after, before2, after2)
     return pool[mask[pool]]
 
 
@@ -183,7 +184,7 @@ def _soften(
     soft = np.zeros_like(match)
     if vocabulary is None or not len(rows):
         return soft, match
-    near = rows[_best(_around(index.columns, match, rows), index.columns.born[rows], _SOFT)]
+    near = rows[best(_around(index.columns, match, rows), index.columns.born[rows], _SOFT)]
     likeness = soft_match(index, vocabulary, question, near)
     above = np.maximum(0, likeness - np.partition(likeness, len(near) // 2)[len(near) // 2])
     top = float(above.max(initial=0.0))
@@ -195,18 +196,6 @@ def _around(columns: Columns, match: Floats, rows: NDArray[np.int64]) -> Floats:
     before, after = columns.previous.take(rows), columns.following.take(rows)
     beside = match.take(before) * (before != NOWHERE) + match.take(after) * (after != NOWHERE)
     return match.take(rows) + np.float32(0.2) * beside
-
-
-def _best(values: Floats, born: NDArray[np.int64], count: int) -> NDArray[np.intp]:
-    """Places of the `count` highest values, in any order; of equal ones those that arrived first."""
-    if len(values) <= count:
-        return np.arange(len(values))
-    least = np.partition(values, -count)[-count]
-    above, level = np.flatnonzero(values > least), np.flatnonzero(values == least)
-    wanted = count - len(above)
-    if wanted < len(level):
-        level = level[np.argpartition(born[level], wanted - 1)[:wanted]]
-    return np.concatenate([above, level])
 
 
 def _siblings(odds: Floats, turns: NDArray[np.uint64], born: NDArray[np.int64]) -> Floats:

@@ -1,4 +1,4 @@
-"""The memories most like a text, for telling duplicates and contradictions: one signal, no ranking, no question."""
+"""The memories most like a text by one signal: for duplicates, contradictions and plain similarity search."""
 
 from __future__ import annotations
 
@@ -13,18 +13,36 @@ from haversack.recall.index import Index
 from haversack.recall.vector import cosines
 from haversack.scoring.words import query_keys
 
-__all__ = ["nearest"]
+__all__ = ["best", "nearest"]
 
 
-def nearest(index: Index, mask: Mask, text: str, vector: Vectors | None, count: int) -> list[tuple[str, float]]:
-    """Ids with their likeness, the likest first: cosines, or without a vector the share of the text's telling words."""
+def nearest(
+    index: Index, mask: Mask, text: str, vector: Vectors | None, count: int | None
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """The `count` likest rows (None: all) and their likeness, the likest first.
+
+    Likeness is the cosine, or without a vector the share of the text's telling words; what has none is left out.
+    """
     likeness = None if vector is None else cosines(index.columns, vector)
-    scores = np.where(mask, _shared(index, text) if likeness is None else likeness, 0)
-    rows = np.flatnonzero(scores > 0)
-    if len(rows) > count:
-        rows = rows[np.argpartition(scores[rows], len(rows) - count)[-count:]]
-    best = rows[np.lexsort((index.columns.born[rows], -scores[rows]))]
-    return [(index.ids[row], float(scores[row])) for row in best.tolist()]
+    scores = mask * (_shared(index, text) if likeness is None else likeness)
+    rows = best(scores, index.columns.born, len(scores) if count is None else count)
+    rows = rows[scores[rows] > 0]
+    rows = rows[np.lexsort((index.columns.born[rows], -scores[rows]))]
+    return rows, scores[rows]
+
+
+def best(values: NDArray[np.float32], born: NDArray[np.int64], count: int) -> NDArray[np.intp]:
+    """Places of the `count` highest values, in any order; of equal ones those that arrived first."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    if not count:
+        return np.zeros(0, np.intp)
+    least = np.partition(values, -count)[-count]
+    above, level = np.flatnonzero(values > least), np.flatnonzero(values == least)
+    wanted = count - len(above)
+    if wanted < len(level):
+        level = level[np.argpartition(born[level], wanted - 1)[:wanted]]
+    return np.concatenate([above, level])
 
 
 def _shared(index: Index, text: str) -> NDArray[np.float32]:

@@ -178,7 +178,8 @@ class Recall:
         Cosines with `vector`, the text's embedding; without one, the share of its telling words.
         """
         with self._shelf.fresh(namespace) as slot:
-            return nearest(slot.index, self._mask(slot, filter, now), text, vector, top_k)
+            rows, scores = nearest(slot.index, self._mask(slot, filter, now), text, vector, top_k)
+            return [(slot.index.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
     def filed(self, namespace: str, field: str, value: Json) -> list[str]:
         """Ids of all memories whose metadata field has that value, also of those that ended, oldest first."""
@@ -248,6 +249,11 @@ class Recall:
 
     def _rank(self, slot: Slot, asked: _Asked, limit: int | None) -> Ranking:
         """The best `limit` candidates; what no filter changes is kept for the next call with the same question."""
+        if asked.weights.likeness:
+            rows, scores = nearest(
+                slot.index, self._mask(slot, asked.filter, asked.now), asked.query, asked.vector, limit
+            )
+            return Ranking(rows=rows, scores=np.minimum(scores, 1), parts={"meaning": scores})
         if not slot.index.present:
             return Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32), parts={})
         index, stamp = slot.index, (asked.query, asked.now, slot.index.upto, slot.index.unembedded)

@@ -16,6 +16,7 @@ __all__ = [
     "LEXICAL",
     "RETRIEVAL",
     "SENTENCE",
+    "SIMILARITY",
     "STATIC",
     "Learned",
     "Traits",
@@ -47,6 +48,8 @@ class Weights:
     """A straight fall to 0 at `recency_days` instead of a half-life."""
     prior: bool = False
     """Importance and recency shift the odds of relevance, instead of being averaged with it."""
+    likeness: bool = False
+    """The likeness with the question alone, as a plain vector store ranks; the other numbers say nothing then."""
 
     def __post_init__(self) -> None:
         for name in ("relevance", "importance", "recency", "recency_days"):
@@ -62,6 +65,8 @@ class Weights:
 DEFAULT = Weights(relevance=1.0, importance=1.0, recency=0.1, recency_days=90.0, prior=True)
 RETRIEVAL = Weights(relevance=0.5, importance=0.3, recency=0.2, linear=True)
 """The preset of the recall-and-pack pattern: relevance .5, importance .3, recency .2, 30 days."""
+SIMILARITY = Weights(relevance=1.0, importance=0.0, recency=0.0, likeness=True)
+"""Nearest by meaning: the cosine of the vectors; without an embedder the share of the question's words."""
 
 
 def length_trait(mean_size: float) -> float:

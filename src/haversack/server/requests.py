@@ -153,7 +153,7 @@ class RecallBody(Conditions):
     top_k: Annotated[int, Field(ge=1, le=1000)] = 50
     now: When | None = None
     namespaces: Annotated[list[Label], Field(max_length=50)] | None = None
-    weights: Annotated[str, Field(pattern="^(default|balanced)$")] | WeightsBody | None = None
+    weights: Annotated[str, Field(pattern="^(default|balanced|similarity)$")] | WeightsBody | None = None
 
 
 class ContextBody(RecallBody):

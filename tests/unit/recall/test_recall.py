@@ -12,6 +12,7 @@ from haversack.errors import InputError, QueryError
 from haversack.model.memory import Kind, Memory, Source, Stage
 from haversack.model.query import Filter
 from haversack.recall import Recall
+from haversack.scoring.blend import SIMILARITY
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch, Erasure
 
@@ -213,3 +214,23 @@ def test_no_query_word_is_syntax(store: MemoryStore, put: Put) -> None:
 def test_an_entity_that_the_text_does_not_name_finds_it(store: MemoryStore, put: Put) -> None:
     (memory, _) = (*put(["She moved to Porto"], entities=("Alice Kim",)), *put(["Bob stayed"]))
     assert found(Recall(store), "where is Alice?") == [memory.id]
+
+
+def test_similarity_ranks_by_the_cosine_alone(store: MemoryStore, put: Put, embedder_of: MakeEmbedder) -> None:
+    vectors = {"ask": [1.0, 0.0], "near": [0.8, 0.6], "far": [0.6, 0.8], "away": [-1.0, 0.0], "ask ask": [0.0, 1.0]}
+    recall = Recall(store, embedder_of(vectors))
+    far, near, _ = put(["far", "near", "away"])
+    put(["ask ask"], importance=1.0, pinned=True)  # its words are the question's, its meaning is not
+    recall.reembed("n")
+    hits = recall.search(["n"], "ask", now=NOW, top_k=10, weights=SIMILARITY)
+    assert [hit.id for hit in hits] == [near.id, far.id]
+    assert [hit.score for hit in hits] == pytest.approx([0.8, 0.6], abs=0.01)
+    assert [hit.parts for hit in hits] == [{"meaning": hit.score} for hit in hits]
+    assert [hit.id for hit in recall.search(["n"], "ask", now=NOW, top_k=1, weights=SIMILARITY)] == [near.id]
+
+
+def test_similarity_without_vectors_is_the_share_of_the_words(store: MemoryStore, put: Put) -> None:
+    both, one, _ = put(["ferry harbour", "ferry", "train"])
+    hits = Recall(store).search(["n"], "ferry harbour", now=NOW, top_k=10, weights=SIMILARITY)
+    assert [hit.id for hit in hits] == [both.id, one.id]
+    assert hits[0].score == 1

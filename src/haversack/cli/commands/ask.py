@@ -46,7 +46,12 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | 
 @click.option("--layout", metavar="NAME", help=f"One of {', '.join(LAYOUTS)}.")
 @section_weights
 @click.option("--format", metavar="NAME", help=f"One of {', '.join(Format)}.")
-@click.option("--weights", default="default", show_default=True, help="default or balanced (.5/.3/.2 over 30 days).")
+@click.option(
+    "--weights",
+    default="default",
+    show_default=True,
+    help="default, balanced (.5/.3/.2 over 30 days) or similarity (nearest by meaning).",
+)
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
 @click.option("--explain", "-x", is_flag=True, help="Also what the budget went to, and a verdict for every candidate.")
 @click.option("--chart", type=click.Path(dir_okay=False, path_type=Path), help="Draw the ledger into this SVG file.")
