@@ -9,7 +9,8 @@ import pytest
 
 from haversack.lifecycle import DecayConfig
 from haversack.lifecycle.decay import strength
-from haversack.lifecycle.policy import Policy, carried_out, plan
+from haversack.lifecycle.plan import carried_out, plan
+from haversack.lifecycle.policy import Policy
 from haversack.model.memory import Kind, Memory
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from haversack.lifecycle import DecayConfig
 from haversack.lifecycle.decay import strength
-from haversack.lifecycle.policy import Policy, carried_out, plan
+from haversack.lifecycle.plan import carried_out, plan
+from haversack.lifecycle.policy import Policy
 from haversack.model.memory import Kind, Memory, Stage
 
 BIRTH = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,18 +8,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
 
 from haversack.errors import ConfigError
 from haversack.lifecycle.ranges import check_range, check_weights, check_whole
+from haversack.model.lives import NEVER, Lives, lives_of
 from haversack.model.memory import Kind, Memory
-from haversack.model.times import hours_between
+from haversack.model.times import from_micros, micros
 
-__all__ = ["DecayConfig", "decayed_score", "fades_at", "inclusion_score", "last_used", "strength"]
+__all__ = [
+    "DecayConfig",
+    "decayed_score",
+    "fades_at",
+    "fading",
+    "inclusion_score",
+    "last_used",
+    "strength",
+    "strengths",
+]
 
 _NO_HALF_LIVES: Mapping[Kind, float] = MappingProxyType({})
 _WEIGHT_TOLERANCE = 0.01
+_HOUR = 3_600_000_000
+"""In microseconds."""
+_LATEST = micros(datetime.max.replace(tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,22 +112,38 @@ def last_used(memory: Memory) -> datetime:
 
 def strength(memory: Memory, now: datetime, config: DecayConfig) -> float:
     """How alive the memory is at `now`, 0..1: its importance lifted by its uses, faded since the last one."""
-    return decayed_score(_lifted(memory, config), hours_between(last_used(memory), now), config.rate(memory.kind))
+    return float(strengths(lives_of([memory]), micros(now), config)[0])
 
 
 def fades_at(memory: Memory, config: DecayConfig) -> datetime | None:
     """The moment from which the memory counts as decayed; None when it never will."""
-    base, rate = _lifted(memory, config), config.rate(memory.kind)
-    if rate == 0 or config.decay_threshold == 0:
-        return None
-    hours = math.log(base / config.decay_threshold) / rate if base > config.decay_threshold else 0.0
-    young_until = memory.created_at + timedelta(hours=config.short_term_min_age_hours)
-    try:
-        return max(last_used(memory) + timedelta(hours=hours), young_until)
-    except OverflowError:
-        return None
+    moment = int(fading(lives_of([memory]), config)[0])
+    return None if moment > _LATEST else from_micros(moment)
 
 
-def _lifted(memory: Memory, config: DecayConfig) -> float:
-    share = 1 - 0.5 ** min(memory.access_count, 60)
-    return min(1.0, memory.importance + config.access_boost * share)
+def strengths(lives: Lives, now: int, config: DecayConfig) -> NDArray[np.float64]:
+    """`strength` of each, at `now` in epoch microseconds."""
+    hours = np.maximum(0, now - lives.used_at) / _HOUR
+    return _lifted(lives, config) * np.exp(-_rates(config)[lives.kind] * hours)
+
+
+def fading(lives: Lives, config: DecayConfig) -> NDArray[np.int64]:
+    """From when on each counts as decayed, in epoch microseconds; NEVER where it does not fade."""
+    base, rate = _lifted(lives, config), _rates(config)[lives.kind]
+    if config.decay_threshold == 0:
+        return np.full(len(lives), NEVER)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        hours = np.log(np.maximum(1.0, base / config.decay_threshold)) / rate
+    lasts = np.where(rate == 0, np.inf, hours * _HOUR)
+    faded = lives.used_at + np.rint(np.minimum(lasts, _LATEST)).astype(np.int64)
+    young_until = lives.created_at + min(config.short_term_min_age_hours * _HOUR, _LATEST)
+    return np.where(faded > _LATEST, NEVER, np.maximum(faded, young_until))
+
+
+def _rates(config: DecayConfig) -> NDArray[np.float64]:
+    return np.array([config.rate(kind) for kind in Kind])
+
+
+def _lifted(lives: Lives, config: DecayConfig) -> NDArray[np.float64]:
+    share = 1 - 0.5 ** np.minimum(lives.uses, 60)
+    return np.minimum(1.0, lives.importance + config.access_boost * share)

@@ -1,40 +1,29 @@
-"""What a namespace keeps, for how long and how much; and the plan of what lifecycle maintenance would change.
-
-Law: preview and execution are the same value. `plan` returns every transition with its reason and touches nothing;
-`carried_out` turns those transitions, and no others, into rows to write. Planning again afterwards, at the same `now`,
-gives nothing. The stage that a memory reaches depends on its stored values and `now`, not on how often anybody looked.
-"""
+"""What a namespace keeps, for how long and how much: its rules, and the changes that they can ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from haversack.lifecycle.decay import DecayConfig, fades_at, last_used, strength
-from haversack.lifecycle.promote import is_promotable
+from haversack.lifecycle.decay import DecayConfig
 from haversack.lifecycle.ranges import check_range, check_whole
+from haversack.model.lives import DELETED_AT
 from haversack.model.memory import Kind, Memory, Stage
-from haversack.model.times import from_micros, micros
+from haversack.model.times import micros
 
 __all__ = [
-    "DELETED_AT",
+    "TARGET",
     "Action",
     "DedupPolicy",
     "Eviction",
     "Policy",
     "Transition",
-    "carried_out",
-    "plan",
-    "plan_pages",
     "restored",
     "softly_deleted",
 ]
-
-DELETED_AT = "haversack.deleted_at"
-"""Metadata field of a softly deleted memory: epoch microseconds of the deletion, from which retention counts."""
 
 _STAGE_BEFORE = "haversack.stage_before"
 _NO_TTL: Mapping[Kind, float] = MappingProxyType({})
@@ -127,58 +116,13 @@ class Transition:
     """At the time of planning."""
 
 
-_TARGET = {
+TARGET = {
     Action.PROMOTE: Stage.LONG_TERM,
     Action.DECAY: Stage.DECAYED,
     Action.REVIVE: Stage.ACTIVE,
     Action.DELETE: Stage.DELETED,
 }
-
-
-def plan(
-    memories: Iterable[Memory], policy: Policy, now: datetime, connections: Mapping[str, int] | None = None
-) -> list[Transition]:
-    """Every change that is due at `now`, in the order of the memories, evictions last.
-
-    `connections` counts each memory's links by id; where it says nothing the number of entities stands in.
-    """
-    due, counted = _judged(memories, policy, now, connections or {})
-    evicted = _evictions(counted, policy)
-    return [transition for transition in due if transition.memory not in evicted] + list(evicted.values())
-
-
-def plan_pages(
-    pages: Callable[[], Iterable[Sequence[Memory]]],
-    policy: Policy,
-    now: datetime,
-    connections: Mapping[str, int] | None = None,
-) -> Iterator[tuple[Sequence[Memory], list[Transition]]]:
-    """The same changes page by page, for more memories than fit in hand: each page with its own, evictions included.
-
-    `pages` is called once, or twice where the policy limits the namespace's size.
-    """
-    links = connections or {}
-    evicted: dict[str, Transition] = {}
-    if policy.is_limited:
-        counted = [standing for page in pages() for standing in _judged(page, policy, now, links)[1]]
-        evicted = _evictions(counted, policy)
-    for page in pages():
-        due, _ = _judged(page, policy, now, links)
-        kept = [transition for transition in due if transition.memory not in evicted]
-        yield page, kept + [evicted[memory.id] for memory in page if memory.id in evicted]
-
-
-def carried_out(
-    memories: Iterable[Memory], transitions: Sequence[Transition], now: datetime
-) -> tuple[tuple[Memory, ...], tuple[str, ...]]:
-    """The rows to write and the ids to erase, for exactly these transitions."""
-    actions = {transition.memory: transition.action for transition in transitions}
-    written = tuple(
-        _after(memory, actions[memory.id], now)
-        for memory in memories
-        if memory.id in actions and actions[memory.id] is not Action.ERASE
-    )
-    return written, tuple(id_ for id_, action in actions.items() if action is Action.ERASE)
+"""The stage that each action leads to."""
 
 
 def softly_deleted(memory: Memory, now: datetime) -> Memory:
@@ -192,113 +136,3 @@ def restored(memory: Memory) -> Memory:
     stage = memory.metadata.get(_STAGE_BEFORE, Stage.ACTIVE)
     kept = {key: value for key, value in memory.metadata.items() if key not in (DELETED_AT, _STAGE_BEFORE)}
     return replace(memory, stage=Stage(str(stage)), metadata=kept)
-
-
-def _after(memory: Memory, action: Action, now: datetime) -> Memory:
-    return softly_deleted(memory, now) if action is Action.DELETE else replace(memory, stage=_TARGET[action])
-
-
-def _due(memory: Memory, policy: Policy, now: datetime, connections: int) -> Transition | None:
-    action, reason = _verdict(memory, policy, now, connections)
-    if action is None or _TARGET.get(action) is memory.stage:
-        return None
-    return Transition(memory=memory.id, action=action, reason=reason, strength=strength(memory, now, policy.decay))
-
-
-def _verdict(memory: Memory, policy: Policy, now: datetime, connections: int) -> tuple[Action | None, str]:
-    if memory.stage is Stage.DELETED:
-        return (Action.ERASE, "retention") if _retention_over(memory, policy, now) else (None, "")
-    if ended := _ended(memory, policy, now):
-        return Action.DELETE, ended
-    if _is_protected(memory, policy) or memory.stage is Stage.LONG_TERM:
-        return None, ""
-    if is_promotable(memory, now, policy.decay, connections):
-        return Action.PROMOTE, "proven"
-    return _faded(memory, policy.decay, now)
-
-
-def _is_protected(memory: Memory, policy: Policy) -> bool:
-    return memory.pinned or memory.superseded_by is not None or memory.kind in policy.protected
-
-
-def _faded(memory: Memory, config: DecayConfig, now: datetime) -> tuple[Action | None, str]:
-    faded = fades_at(memory, config)
-    if faded is None or faded > now:
-        return (Action.REVIVE, "used_again") if memory.stage is Stage.DECAYED else (None, "")
-    if faded + timedelta(days=config.decayed_retention_days) <= now:
-        return Action.DELETE, "decayed_retention"
-    return Action.DECAY, "faded"
-
-
-def _ended(memory: Memory, policy: Policy, now: datetime) -> str | None:
-    if memory.expires_at is not None and memory.expires_at <= now:
-        return "expired"
-    days = policy.ttl_days.get(memory.kind)
-    if days is not None and not memory.pinned and now - memory.created_at >= timedelta(days=days):
-        return "ttl"
-    return None
-
-
-def _retention_over(memory: Memory, policy: Policy, now: datetime) -> bool:
-    deleted = memory.metadata.get(DELETED_AT)
-    since = from_micros(deleted) if isinstance(deleted, int) else last_used(memory)
-    return now > since and now - since >= timedelta(days=policy.retention_days)
-
-
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """What evictions need to know of a memory that counts against the limits."""
-
-    order: tuple[float | str, ...]
-    memory: str
-    characters: int
-    strength: float
-
-
-def _judged(
-    memories: Iterable[Memory], policy: Policy, now: datetime, links: Mapping[str, int]
-) -> tuple[list[Transition], list[_Standing]]:
-    """What is due, and, where the policy has limits, what would stay and counts against them."""
-    due: list[Transition] = []
-    counted: list[_Standing] = []
-    limited = policy.is_limited
-    for memory in memories:
-        transition = _due(memory, policy, now, links.get(memory.id, len(memory.entities)))
-        if transition is not None:
-            due.append(transition)
-        if not limited or memory.stage is Stage.DELETED or _is_protected(memory, policy):
-            continue
-        if transition is None or transition.action is not Action.DELETE:
-            order = (*(_rank(memory, one, policy, now) for one in policy.eviction), memory.id)
-            weak = strength(memory, now, policy.decay)
-            counted.append(_Standing(order, memory.id, len(memory.content), weak))
-    return due, counted
-
-
-def _evictions(counted: Sequence[_Standing], policy: Policy) -> dict[str, Transition]:
-    over_count = len(counted) - policy.max_memories if policy.max_memories is not None else 0
-    characters = sum(standing.characters for standing in counted)
-    over_characters = characters - policy.max_characters if policy.max_characters is not None else 0
-    evicted: dict[str, Transition] = {}
-    if over_count <= 0 and over_characters <= 0:
-        return evicted
-    for standing in sorted(counted, key=lambda standing: standing.order):
-        if len(evicted) >= over_count and over_characters <= 0:
-            break
-        over_characters -= standing.characters
-        evicted[standing.memory] = Transition(
-            memory=standing.memory, action=Action.DELETE, reason="over_limit", strength=standing.strength
-        )
-    return evicted
-
-
-def _rank(memory: Memory, order: Eviction, policy: Policy, now: datetime) -> float:
-    match order:
-        case Eviction.WEAKEST:
-            return strength(memory, now, policy.decay)
-        case Eviction.LEAST_IMPORTANT:
-            return memory.importance
-        case Eviction.OLDEST:
-            return float(micros(memory.created_at))
-        case Eviction.LEAST_USED:
-            return float(memory.access_count)

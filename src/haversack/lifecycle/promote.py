@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import numpy as np
+from numpy.typing import NDArray
 
 from haversack.lifecycle.decay import DecayConfig
-from haversack.model.memory import Memory
-from haversack.model.times import hours_between
+from haversack.model.lives import Lives
 
-__all__ = ["FULL_ACCESSES", "FULL_AGE_HOURS", "FULL_CONNECTIONS", "is_promotable", "promotion_score"]
+__all__ = ["FULL_ACCESSES", "FULL_AGE_HOURS", "FULL_CONNECTIONS", "promotable", "promotion_scores"]
 
 FULL_AGE_HOURS = 72
 FULL_ACCESSES = 5
 FULL_CONNECTIONS = 3
+_HOUR = 3_600_000_000
+"""In microseconds."""
 
 
-def promotion_score(memory: Memory, now: datetime, config: DecayConfig, connections: int = 0) -> float:
-    """0..1: age by 72 hours, uses by 5, confidence as it is, connections by 3; each part is capped at 1."""
-    age = min(1.0, hours_between(memory.created_at, now) / FULL_AGE_HOURS)
-    access = min(1.0, memory.access_count / FULL_ACCESSES)
-    linked = min(1.0, connections / FULL_CONNECTIONS)
+def promotion_scores(lives: Lives, now: int, config: DecayConfig) -> NDArray[np.float64]:
+    """0..1 each, at `now` in epoch microseconds.
+
+    Age by 72 hours, uses by 5, confidence as it is, named entities by 3; each part is capped at 1.
+    """
+    age = np.clip((now - lives.created_at) / (FULL_AGE_HOURS * _HOUR), 0, 1)
+    access = np.minimum(1.0, lives.uses / FULL_ACCESSES)
+    linked = np.minimum(1.0, lives.links / FULL_CONNECTIONS)
     return (
         config.promotion_weight_age * age
         + config.promotion_weight_access * access
-        + config.promotion_weight_confidence * memory.confidence
+        + config.promotion_weight_confidence * lives.confidence
         + config.promotion_weight_connection * linked
     )
 
 
-def is_promotable(memory: Memory, now: datetime, config: DecayConfig, connections: int = 0) -> bool:
-    """Whether it is old enough and its score reaches the threshold."""
-    old_enough = now - memory.created_at >= timedelta(hours=config.short_term_min_age_hours)
-    return old_enough and promotion_score(memory, now, config, connections) >= config.promotion_threshold
+def promotable(lives: Lives, now: int, config: DecayConfig) -> NDArray[np.bool_]:
+    """Which are old enough and have a score that reaches the threshold."""
+    old_enough = now - lives.created_at >= float(config.short_term_min_age_hours) * _HOUR
+    return old_enough & (promotion_scores(lives, now, config) >= config.promotion_threshold)

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from haversack.errors import ConflictError
-from haversack.lifecycle.policy import Action, Policy, Transition, carried_out, plan_pages
+from haversack.lifecycle.plan import carried_out, plan_pages
+from haversack.lifecycle.policy import TARGET, Action, Policy, Transition
 from haversack.maintenance.run import Desk, Journal, forget_old_steps, running
-from haversack.model.memory import Kind, Memory
-from haversack.store.port import Erasure, Store
+from haversack.model.lives import STAGES, Lives
+from haversack.model.memory import Kind, Memory, Stage
+from haversack.store.port import Erasure, Restage, Store
 
-__all__ = ["Lifecycle", "age", "pages_of"]
+__all__ = ["Lifecycle", "age", "lives_of", "pages_of"]
 
 _PAGE = 4_000
 
@@ -47,12 +49,22 @@ class Lifecycle:
         return f"looked at {self.looked_at} memories, {verb} {len(self.transitions)}: {parts}"
 
 
-def pages_of(store: Store, namespace: str, *, size: int | None = None) -> Iterator[Sequence[Memory]]:
+def pages_of(store: Store, namespace: str) -> Iterator[Sequence[Memory]]:
     """All memories as they are when reached, softly deleted ones included; later writing is not waited for."""
     end, since = store.sequence(namespace), 0
     while since < end:
-        page = store.changes(namespace, since=since, limit=size or _PAGE)
+        page = store.changes(namespace, since=since, limit=_PAGE)
         yield [memory for memory in page.memories if memory.changed <= end]
+        since = page.upto if page.more else end
+
+
+def lives_of(store: Store, namespace: str, policy: Policy) -> Iterator[Lives]:
+    """The same of those that the policy can ask something of, in columns."""
+    spared = policy.protected - set(policy.ttl_days)
+    end, since = store.sequence(namespace), 0
+    while since < end:
+        page = store.lives(namespace, spared=spared, since=since, limit=_PAGE, sized=policy.max_characters is not None)
+        yield page.lives.upto(end)
         since = page.upto if page.more else end
 
 
@@ -68,14 +80,10 @@ def age(desk: Desk, policy: Policy, *, execute: bool) -> Lifecycle:
 
 
 def _preview(desk: Desk, policy: Policy, now: datetime) -> Lifecycle:
-    looked_at = 0
-    transitions: list[Transition] = []
-    turns: list[str] = []
-    for page, due in plan_pages(lambda: pages_of(desk.store, desk.namespace), policy, now):
-        looked_at += len(page)
-        transitions += due
-        turns += _words_of(page, due)
-    return _report(desk, now, looked_at, transitions, turns, run=None)
+    looked_at = _count(desk)
+    pages = plan_pages(lambda: lives_of(desk.store, desk.namespace, policy), policy, now)
+    transitions = [transition for _, due in pages for transition in due]
+    return _report(desk, now, looked_at, transitions, _words_of(_ending(desk, transitions)), run=None)
 
 
 class _Ageing:
@@ -87,54 +95,84 @@ class _Ageing:
         self._now = now
         self._journal = journal
         self._done: list[Transition] = []
-        self._turns: list[str] = []
 
     def all(self) -> Lifecycle:
-        desk, looked_at = self._desk, 0
-        ending: dict[str, Memory] = {}
-        for page, due in plan_pages(lambda: pages_of(desk.store, desk.namespace), self._policy, self._now):
-            looked_at += len(page)
-            last = {each.memory for each in due if each.action is Action.ERASE}
-            ending |= {memory.id: memory for memory in page if memory.id in last}
-            self._page(page, due)
-        self._erase(ending)
-        return _report(desk, self._now, looked_at, self._done, self._turns, run=self._journal.run.id)
+        desk, looked_at = self._desk, _count(self._desk)
+        last: dict[str, int] = {}
+        for page, due in plan_pages(
+            lambda: lives_of(desk.store, desk.namespace, self._policy), self._policy, self._now
+        ):
+            read = dict(zip(page.ids, page.changed.tolist(), strict=True)) if due else {}
+            last |= {each.memory: read[each.memory] for each in due if each.action is Action.ERASE}
+            self._page(page, due, read)
+        turns = self._erase(last)
+        return _report(desk, self._now, looked_at, self._done, turns, run=self._journal.run.id)
 
-    def _page(self, page: Sequence[Memory], due: list[Transition]) -> None:
+    def _page(self, page: Lives, due: list[Transition], read: Mapping[str, int]) -> None:
         """One transaction for a page; what somebody else wrote in between is left to the next run."""
-        before = {memory.id: memory for memory in page}
+        before: dict[str, int] = dict(zip(page.ids, page.stage.tolist(), strict=True)) if due else {}
         while due:
-            written, _ = carried_out(page, due, self._now)
+            restaged = [
+                (Restage(each.memory, read[each.memory], TARGET[each.action]), STAGES[before[each.memory]])
+                for each in due
+                if each.action not in {Action.DELETE, Action.ERASE}
+            ]
             try:
-                if written:
-                    seen = max(memory.changed for memory in page)
-                    self._journal.step("age", before=before, memories=written, seen=seen)
+                self._write(restaged, [each for each in due if each.action is Action.DELETE], read)
                 break
             except ConflictError:
-                untouched = self._untouched(due, before)
+                untouched = self._untouched(due, read)
                 if len(untouched) == len(due):
                     raise
                 due = untouched
         self._done += due
 
-    def _erase(self, pages: Mapping[str, Memory]) -> None:
-        due = self._untouched([each for each in self._done if each.action is Action.ERASE], pages)
+    def _write(
+        self, restaged: Sequence[tuple[Restage, Stage]], ending: Sequence[Transition], read: Mapping[str, int]
+    ) -> None:
+        """What only gets another stage, and what is softly deleted, for that is written into its metadata as well."""
+        rows = self._desk.store.memories(self._desk.namespace, [each.memory for each in ending])
+        deleted, _ = carried_out(rows, ending, self._now)
+        if len(rows) < len(ending) or any(row.changed != read[row.id] for row in rows):
+            raise ConflictError("a memory was changed meanwhile; read it again")
+        if restaged or deleted:
+            self._journal.step(
+                "age",
+                before={row.id: row for row in rows},
+                memories=deleted,
+                stages=restaged,
+                seen=max((row.changed for row in rows), default=None),
+            )
+
+    def _erase(self, read: Mapping[str, int]) -> list[str]:
+        """In one last step; returns the turns that went along."""
+        due = self._untouched([each for each in self._done if each.action is Action.ERASE], read)
         self._done = [each for each in self._done if each.action is not Action.ERASE] + due
-        self._turns = _words_of(pages.values(), due)
+        turns = _words_of(_ending(self._desk, due))
         if due:
             ids = tuple(each.memory for each in due)
-            self._journal.step("erase", before={}, erase=Erasure(memories=ids, turns=tuple(self._turns)))
+            self._journal.step("erase", before={}, erase=Erasure(memories=ids, turns=tuple(turns)))
+        return turns
 
-    def _untouched(self, due: Sequence[Transition], before: Mapping[str, Memory]) -> list[Transition]:
+    def _untouched(self, due: Sequence[Transition], read: Mapping[str, int]) -> list[Transition]:
         now = self._desk.store.memories(self._desk.namespace, [transition.memory for transition in due])
         changed = {memory.id: memory.changed for memory in now}
-        return [each for each in due if changed.get(each.memory) == before[each.memory].changed]
+        return [each for each in due if changed.get(each.memory) == read[each.memory]]
 
 
-def _words_of(page: Iterable[Memory], due: Sequence[Transition]) -> list[str]:
+def _count(desk: Desk) -> int:
+    census = desk.store.census(desk.namespace)
+    return sum(census.memories.values()) + census.deleted
+
+
+def _ending(desk: Desk, due: Iterable[Transition]) -> list[Memory]:
+    """The memories that are to be erased for good."""
+    return desk.store.memories(desk.namespace, [each.memory for each in due if each.action is Action.ERASE])
+
+
+def _words_of(memories: Iterable[Memory]) -> list[str]:
     """The turns whose words are those of passages that are erased for good."""
-    erased = {each.memory for each in due if each.action is Action.ERASE}
-    said = (memory.source.turns for memory in page if memory.id in erased and memory.kind is Kind.PASSAGE)
+    said = (memory.source.turns for memory in memories if memory.kind is Kind.PASSAGE)
     return [turn for turns in said for turn in turns]
 
 

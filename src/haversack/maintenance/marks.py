@@ -26,11 +26,23 @@ class Marks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One memory before and after a step; undoing puts `before` back where `after` still stands."""
+    """One memory before and after a step."""
 
     memory: str
     before: Marks
     after: Marks
+    stage_alone: bool = False
+    """The step wrote the stage and nothing else, of a memory that nothing superseded; other marks say nothing here."""
+
+    def stands_in(self, memory: Memory) -> bool:
+        """Whether the memory is as the step left it."""
+        if self.stage_alone:
+            return memory.stage is self.after.stage and memory.superseded_by is None
+        return marks_of(memory) == self.after
+
+    def undone_in(self, memory: Memory) -> Memory:
+        """The memory with what the step changed as it was before."""
+        return replace(memory, stage=self.before.stage) if self.stage_alone else with_marks(memory, self.before)
 
 
 def marks_of(memory: Memory) -> Marks:

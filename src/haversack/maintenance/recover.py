@@ -13,7 +13,7 @@ import msgspec
 
 from haversack.errors import ConflictError, RefusedError
 from haversack.lifecycle.policy import softly_deleted
-from haversack.maintenance.marks import Change, marks_of, with_marks
+from haversack.maintenance.marks import Change
 from haversack.maintenance.run import (
     LEASE,
     RUNS,
@@ -99,12 +99,13 @@ def undo(desk: Desk, run_id: str) -> Recovery:
 def _put_back(desk: Desk, journal: Journal, step: Step) -> list[str]:
     """The step's changes reversed in one transaction, and what it made softly deleted."""
     while True:
-        names = [change.memory for change in step.changes] + list(step.added)
+        changes = step.all_changes()
+        names = [change.memory for change in changes] + list(step.added)
         rows = {memory.id: memory for memory in desk.store.memories(desk.namespace, names)}
         back = [
-            with_marks(rows[change.memory], change.before)
-            for change in step.changes
-            if change.memory in rows and marks_of(rows[change.memory]) == change.after
+            change.undone_in(rows[change.memory])
+            for change in changes
+            if change.memory in rows and change.stands_in(rows[change.memory])
         ]
         made = (rows[name] for name in step.added if name in rows)
         back += [softly_deleted(memory, desk.clock()) for memory in made if memory.stage is not Stage.DELETED]
@@ -126,15 +127,15 @@ def _moved(desk: Desk, rows: Mapping[str, Memory]) -> bool:
 
 
 def _compare(desk: Desk, run: Run, done: Sequence[Step]) -> Recovery:
-    last: dict[str, Change] = {change.memory: change for step in done for change in step.changes}
+    last: dict[str, Change] = {change.memory: change for step in done for change in step.all_changes()}
     rows = {memory.id: memory for memory in desk.store.memories(desk.namespace, list(last))}
-    standing = [name for name, change in last.items() if name in rows and marks_of(rows[name]) == change.after]
+    standing = {name for name, change in last.items() if name in rows and change.stands_in(rows[name])}
     gone = [name for step in done for name in step.erased] + [name for name in last if name not in rows]
     return Recovery(
         run=run,
         steps=len(done),
         standing=len(standing),
-        changed_since=tuple(name for name in last if name in rows and name not in set(standing)),
+        changed_since=tuple(name for name in rows if name not in standing),
         erased=tuple(dict.fromkeys(gone)),
     )
 

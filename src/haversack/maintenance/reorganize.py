@@ -15,7 +15,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from haversack.errors import ConflictError, StoreError
-from haversack.lifecycle.policy import Action, Policy, Transition, carried_out, plan
+from haversack.lifecycle.plan import carried_out, plan
+from haversack.lifecycle.policy import Action, Policy, Transition
 from haversack.maintenance.ageing import pages_of
 from haversack.maintenance.run import Desk, Journal, running
 from haversack.model.identity import ENTROPY_BYTES, make_id

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Generator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -19,10 +20,10 @@ from typing import TypeAlias
 import msgspec
 
 from haversack.errors import HaversackError, NotFoundError, RefusedError
-from haversack.maintenance.marks import Change, changes_between
-from haversack.model.memory import Memory
+from haversack.maintenance.marks import Change, Marks, changes_between
+from haversack.model.memory import Memory, Stage
 from haversack.store import lease as leases
-from haversack.store.port import Applied, Batch, Erasure, Store, Written
+from haversack.store.port import Applied, Batch, Erasure, Restage, Store, Written
 
 __all__ = [
     "LEASE",
@@ -30,6 +31,7 @@ __all__ = [
     "Along",
     "Desk",
     "Journal",
+    "Moved",
     "Run",
     "RunState",
     "Step",
@@ -81,6 +83,15 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Memories that went from one stage to another."""
+
+    before: Stage
+    after: Stage
+    memories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """What one step did."""
 
@@ -90,6 +101,17 @@ class Step:
     """Ids of memories that the step made."""
     erased: tuple[str, ...] = ()
     """Ids of memories that are gone for good."""
+    restaged: tuple[Moved, ...] = ()
+    """Memories of which it wrote the stage alone."""
+
+    def all_changes(self) -> list[Change]:
+        """What it changed, memory by memory."""
+        moved = (
+            Change(memory=name, before=Marks(stage=each.before), after=Marks(stage=each.after), stage_alone=True)
+            for each in self.restaged
+            for name in each.memories
+        )
+        return [*self.changes, *moved]
 
 
 Along: TypeAlias = "Callable[[Mapping[str, Memory], tuple[Memory, ...]], tuple[Written, ...]]"
@@ -125,26 +147,34 @@ class Journal:
         *,
         before: Mapping[str, Memory],
         memories: tuple[Memory, ...] = (),
+        stages: Sequence[tuple[Restage, Stage]] = (),
         erase: Erasure | None = None,
         seen: int | None = None,
     ) -> Applied:
         """Carry out one step and its entry in one transaction; durable on return.
 
-        `before` holds the rows that `memories` replace. With `seen`, ConflictError when one of them was written after
-        that change number: read and decide again.
+        `before` holds the rows that `memories` replace; `stages` come each with the stage before. With `seen`,
+        ConflictError when one of `memories` was written after that change number: read and decide again.
         """
         entry = Step(
             action=action,
             changes=changes_between(before, memories),
             added=tuple(memory.id for memory in memories if memory.id not in before),
             erased=erase.memories if erase is not None else (),
+            restaged=_moved(stages),
         )
-        touched = len(memories) + len(entry.erased)
+        touched = len(memories) + len(stages) + len(entry.erased)
         counts = {**self.run.counts, action: self.run.counts.get(action, 0) + touched}
         written = Written(collection=STEPS, key=f"{self.run.id}/{self.run.steps:06}", value=_encode(entry))
         return self._write(
             replace(self.run, steps=self.run.steps + 1, counts=counts),
-            Batch(memories=memories, erase=erase, records=(written, *self._desk.along(before, memories)), seen=seen),
+            Batch(
+                memories=memories,
+                stages=tuple(restage for restage, _ in stages),
+                erase=erase,
+                records=(written, *self._desk.along(before, memories)),
+                seen=seen,
+            ),
         )
 
     def note(self, **notes: str) -> None:
@@ -274,6 +304,15 @@ def _close_failed(journal: Journal, error: BaseException) -> None:
     _over.add(journal.run.owner)
     with suppress(HaversackError):  # the first error is the one to tell
         journal.end(RunState.FAILED, error=type(error).__name__)
+
+
+def _moved(stages: Sequence[tuple[Restage, Stage]]) -> tuple[Moved, ...]:
+    gathered: defaultdict[tuple[Stage, Stage], list[str]] = defaultdict(list)
+    for restage, before in stages:
+        gathered[before, restage.stage].append(restage.memory)
+    return tuple(
+        Moved(before=before, after=after, memories=tuple(names)) for (before, after), names in gathered.items()
+    )
 
 
 def _encode(value: object) -> bytes:

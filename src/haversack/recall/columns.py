@@ -13,7 +13,7 @@ from haversack.model.memory import Kind, Memory, Stage, Trust
 from haversack.model.times import micros
 from haversack.scoring.cues import mentions_name, mentions_number, mentions_time, states_preference
 
-__all__ = ["FIRST", "KINDS", "LAST", "NOWHERE", "SCHEMA", "Columns", "Flag", "describe"]
+__all__ = ["FIRST", "KINDS", "LAST", "NOWHERE", "SCHEMA", "Columns", "Flag", "describe", "weight"]
 
 KINDS = list(Kind)
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
@@ -97,8 +97,13 @@ def describe(memory: Memory, words: AbstractSet[str]) -> Facts:
         kind=_KIND_CODES[memory.kind],
         flags=_flags(memory, words),
         trust=_TRUST_CODES[memory.trust],
-        importance=memory.importance * (_FADED if memory.stage is Stage.DECAYED else 1),
+        importance=weight(memory.importance, memory.stage),
     )
+
+
+def weight(importance: float, stage: Stage) -> float:
+    """The importance that a memory has while it is in a stage."""
+    return importance * (_FADED if stage is Stage.DECAYED else 1)
 
 
 def _flags(memory: Memory, words: AbstractSet[str]) -> int:

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from haversack.embed.codec import Quantised
 from haversack.embed.embedder import WordVectors
-from haversack.model.memory import Json, Kind, Memory
+from haversack.model.memory import Json, Kind, Memory, Stage
 from haversack.model.message import Role
-from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe
+from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe, weight
 from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
 from haversack.scoring.words import split, word_keys
+from haversack.store.port import Restaged
 
 __all__ = ["Index", "field_key", "indexed_text", "is_filed_exactly", "tag_key"]
 
@@ -154,6 +155,16 @@ class Index:
         if fresh:
             self._append(fresh)
         self.embed(vectors)
+
+    def restage(self, memories: Sequence[Restaged]) -> None:
+        """Take over new stages of memories that are here."""
+        if not memories:
+            return
+        rows = np.array([self.place[each.memory] for each in memories])
+        deleted = np.array([each.stage is Stage.DELETED for each in memories])
+        flags = self.columns.flags[rows] & ~np.uint16(Flag.DELETED)
+        self.columns.flags[rows] = flags | np.where(deleted, np.uint16(Flag.DELETED), np.uint16(0))
+        self.columns.importance[rows] = [weight(each.importance, each.stage) for each in memories]
 
     def take_over(
         self,

@@ -145,16 +145,18 @@ class Shelf:
 
     def _read_on(self, namespace: str, index: Index, rows: Rows) -> tuple[Index, int]:
         """The index with every change, and how many rows that took; another index when the old one is void."""
-        taken, more = 0, True
+        taken, known, more = 0, index.upto, True
         while more:
-            changes = self._store.changes(namespace, since=index.upto, limit=_PAGE)
+            changes = self._store.changes(namespace, since=index.upto, limit=_PAGE, known=known)
             if changes.reset:
                 index = self._new_index()
                 rows.clear()
             index.drop(changes.erased)
             rows.drop(changes.erased)
             rows.drop(memory.id for memory in changes.memories)
+            rows.drop(each.memory for each in changes.restaged)
             index.put(changes.memories, self._vectors(namespace, [memory.id for memory in changes.memories]))
+            index.restage(changes.restaged)
             index.upto, more = changes.upto, changes.more
             taken += len(changes.memories)
         return index, taken

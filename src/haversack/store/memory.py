@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import fingerprint
+from haversack.model.lives import lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.store.port import (
     SEGMENT,
@@ -22,8 +23,11 @@ from haversack.store.port import (
     Census,
     Changes,
     Erasure,
+    LifePage,
     Price,
     Record,
+    Restage,
+    Restaged,
     Vector,
     Written,
 )
@@ -53,6 +57,8 @@ class _Space:
     vectors: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
     records: dict[tuple[str, str], Record] = field(default_factory=dict[tuple[str, str], Record])
     tombstones: dict[str, _Tombstone] = field(default_factory=dict[str, _Tombstone])
+    told: dict[str, int] = field(default_factory=dict[str, int])
+    """The number at which more than its stage was last written, by memory."""
 
     def copy(self) -> _Space:
         return _Space(
@@ -66,6 +72,7 @@ class _Space:
             vectors=self.vectors.copy(),
             records=self.records.copy(),
             tombstones=self.tombstones.copy(),
+            told=self.told.copy(),
         )
 
     def holds_anything(self) -> bool:
@@ -99,7 +106,7 @@ class MemoryStore:
         held = self._space(namespace).memories
         return [held[each] for each in ids if each in held]
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000) -> Changes:
+    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
         """See the port."""
         space = self._space(namespace)
         written = [(memory.changed, memory) for memory in space.memories.values() if memory.changed > since]
@@ -107,13 +114,31 @@ class MemoryStore:
         found = sorted([*written, *erased], key=lambda change: change[0])
         shown = found[:limit]
         more = len(found) > len(shown)
+        memories = [what for _, what in shown if isinstance(what, Memory)]
         return Changes(
-            memories=tuple(what for _, what in shown if isinstance(what, Memory)),
+            memories=tuple(each for each in memories if space.told[each.id] > known),
+            restaged=tuple(
+                Restaged(each.id, each.stage, each.importance) for each in memories if space.told[each.id] <= known
+            ),
             erased=tuple(what for _, what in shown if isinstance(what, str)),
             upto=(shown[-1][0] if shown else since) if more else max(since, space.sequence),
             more=more,
             reset=space.reset > since,
         )
+
+    def lives(
+        self, namespace: str, *, spared: Collection[Kind] = (), since: int = 0, limit: int = 10_000, sized: bool = False
+    ) -> LifePage:
+        """See the port."""
+        space = self._space(namespace)
+        later = sorted(
+            (each for each in space.memories.values() if each.changed > since and not _is_spared(each, spared)),
+            key=lambda memory: memory.changed,
+        )
+        shown, more = later[:limit], len(later) > limit
+        shown = [each if sized else replace(each, content="") for each in shown]
+        upto = shown[-1].changed if more else max(since, space.sequence)
+        return LifePage(lives=lives_of(shown), upto=upto, more=more)
 
     def sequence(self, namespace: str) -> int:
         """See the port."""
@@ -224,6 +249,7 @@ def _apply(space: _Space, batch: Batch) -> Applied:
     appended, skipped = _append(space, batch.turns)
     ignored = _made_from_alone(batch.memories, skipped)
     _write(space, [memory for memory in batch.memories if memory.id not in ignored], batch.seen)
+    _restage(space, batch.stages)
     _value(space, ignored, batch.prices, batch.vectors)
     for written in batch.records:
         _put(space, written)
@@ -312,6 +338,20 @@ def _write(space: _Space, memories: Iterable[Memory], seen: int | None) -> None:
         if former is not None and _shown(former) != _shown(memory):
             _devalue(space, memory.id)
         space.memories[memory.id] = replace(memory, born=former.born if former else number, changed=number)
+        space.told[memory.id] = number
+
+
+def _restage(space: _Space, stages: Iterable[Restage]) -> None:
+    for name, changed, stage in stages:
+        memory = space.memories.get(name)
+        if memory is None or memory.changed != changed:
+            raise ConflictError(f"memory {name} was changed meanwhile; read it again")
+        space.memories[name] = replace(memory, stage=stage, changed=space.next_number())
+
+
+def _is_spared(memory: Memory, kinds: Collection[Kind]) -> bool:
+    ends = memory.expires_at is not None or memory.stage is Stage.DELETED
+    return not ends and (memory.pinned or memory.kind in kinds)
 
 
 def _shown(memory: Memory) -> tuple[object, ...]:

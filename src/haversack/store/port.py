@@ -8,12 +8,13 @@ and vectors do not move it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from haversack.model.memory import Memory, SessionInfo, Turn
+from haversack.model.lives import Lives
+from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 
 __all__ = [
     "SEGMENT",
@@ -24,10 +25,13 @@ __all__ = [
     "Changes",
     "Erasure",
     "Graves",
+    "LifePage",
     "Moves",
     "Price",
     "Record",
     "RecordKey",
+    "Restage",
+    "Restaged",
     "Scrubs",
     "Snapshots",
     "Store",
@@ -89,6 +93,22 @@ class Written:
     expected: int | None = None
 
 
+class Restage(NamedTuple):
+    """A memory of which only the stage changes, found by the change number that it was read at."""
+
+    memory: str
+    changed: int
+    stage: Stage
+
+
+class Restaged(NamedTuple):
+    """A memory of which only the stage changed."""
+
+    memory: str
+    stage: Stage
+    importance: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
     """What to remove for good, bytes included: rows, prices, vectors and, of the turns, the words.
@@ -119,6 +139,8 @@ class Batch:
     turns: tuple[Turn, ...] = ()
     """Appended in this order. One whose id exists, or whose key its session has or had, is skipped, and with it the
     memories of this batch (and their prices and vectors) whose `source.turns` are all skipped ones."""
+    stages: tuple[Restage, ...] = ()
+    """Each takes the next change number; one that is not as it was read any more is a ConflictError."""
     prices: tuple[Price, ...] = ()
     """Kept where the memory exists, ignored where it does not."""
     vectors: tuple[Vector, ...] = ()
@@ -160,6 +182,8 @@ class Changes:
     """Whether the limit cut the list short."""
     reset: bool = False
     """The whole namespace was erased after that number: drop all that was known before, then take in `memories`."""
+    restaged: tuple[Restaged, ...] = ()
+    """Those of which only the stage changed after what the caller knows; they are not among `memories`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +208,16 @@ class Graves:
     """Digests of the keys of erased turns."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifePage:
+    """What ageing asks of some memories, in the order of their last change."""
+
+    lives: Lives
+    upto: int
+    """Ask for what came after this next."""
+    more: bool
+
+
 class Store(Protocol):
     """One back-end. Safe for threads; a reader never sees half a batch.
 
@@ -202,10 +236,20 @@ class Store(Protocol):
         """Those that exist, in the order asked."""
         ...
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000) -> Changes:
+    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
         """Memories written and erased after `since`, by change number; each memory once, as it is now.
 
-        The limit counts memories and erasures together.
+        The limit counts all of them together. A caller who holds every memory as of the change number `known` (at most
+        `since`) is told in brief of those whose stage alone changed after it (`restaged`).
+        """
+        ...
+
+    def lives(
+        self, namespace: str, *, spared: Collection[Kind] = (), since: int = 0, limit: int = 10_000, sized: bool = False
+    ) -> LifePage:
+        """What ageing asks of the memories changed after `since`, by change number; their lengths only with `sized`.
+
+        Left out are those that neither expire nor are softly deleted and are pinned or of a `spared` kind.
         """
         ...
 
@@ -234,7 +278,8 @@ class Store(Protocol):
     def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
         """Ids of live memories by fingerprint, the last born where several share one.
 
-        Live is what is neither superseded nor softly deleted; it may have expired. Passages are left out: equal words said twice are two.
+        Live is what is neither superseded nor softly deleted; it may have expired. Passages are left out: equal
+        words said twice are two.
         """
         ...
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
 from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import fingerprint
+from haversack.model.lives import DELETED_AT, lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
-from haversack.store.port import SEGMENT, SYSTEM, Batch, Erasure, Price, Record, Store, Vector, Written
+from haversack.store.port import SEGMENT, SYSTEM, Batch, Erasure, Price, Record, Restage, Store, Vector, Written
 
 __all__ = ["StoreContract", "sample_memory", "sample_turn"]
 
@@ -277,6 +278,53 @@ class StoreContract(ABC):
         assert [memory.pinned for memory in store.memories("n", [one.id, two.id])] == [False, False]
         store.apply("n", Batch(memories=(replace(one, pinned=True), new), seen=seen))
         assert store.memories("n", [one.id])[0].pinned
+
+    def test_a_stage_alone_is_written_and_told_in_brief_to_those_who_know_the_rest(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(memories=tuple(sample_memory(number) for number in (1, 2, 3))))
+        before = store.memories("n", [sample_memory(2).id])[0]
+        assert store.apply("n", Batch(stages=(Restage(before.id, 2, Stage.DECAYED),))).sequence == 4
+        assert store.memories("n", [before.id]) == [replace(before, stage=Stage.DECAYED, changed=4)]
+        brief = store.changes("n", since=3, known=3)
+        assert (brief.memories, brief.restaged, brief.upto) == ((), ((before.id, Stage.DECAYED, 0.5),), 4)
+        assert [memory.id for memory in store.changes("n", since=1, known=1).memories] == [
+            sample_memory(3).id,
+            before.id,
+        ]
+        store.apply("n", Batch(memories=(replace(before, content="other words"),)))
+        assert store.changes("n", since=3, known=3).restaged == ()
+        assert [memory.content for memory in store.changes("n", since=3, known=3).memories] == ["other words"]
+
+    def test_a_stage_is_not_written_over_what_was_not_read(self) -> None:
+        store = self.open_store()
+        first, second = sample_memory(1), sample_memory(2)
+        store.apply("n", Batch(memories=(first, second)))
+        for wrong in (Restage(first.id, 2, Stage.DECAYED), Restage(sample_memory(9).id, 1, Stage.DECAYED)):
+            _refused(
+                ConflictError,
+                lambda wrong=wrong: store.apply("n", Batch(stages=(Restage(second.id, 2, Stage.DECAYED), wrong))),
+            )
+        assert {memory.stage for memory in store.changes("n").memories} == {Stage.ACTIVE}
+
+    def test_ageing_is_told_of_what_may_end(self) -> None:
+        store = self.open_store()
+        memories = [
+            replace(sample_memory(1, "nul\0tail"), entities=("a", "b"), access_count=3, accessed_at=_START),
+            replace(sample_memory(2), pinned=True),
+            replace(sample_memory(3), pinned=True, expires_at=_START),
+            replace(sample_memory(4, kind=Kind.PASSAGE), superseded_by="x"),
+            replace(sample_memory(5, kind=Kind.PASSAGE), stage=Stage.DELETED, metadata={DELETED_AT: 7}),
+            replace(sample_memory(6), superseded_by="x", accessed_at=_START + timedelta(days=1)),
+        ]
+        store.apply("n", Batch(memories=tuple(memories)))
+        page = store.lives("n", spared={Kind.PASSAGE}, sized=True)
+        wanted = lives_of(replace(memories[place], born=place + 1, changed=place + 1) for place in (0, 2, 4, 5))
+        for column in fields(wanted):
+            assert list(getattr(page.lives, column.name)) == list(getattr(wanted, column.name)), column.name
+        assert (page.upto, page.more) == (6, False)
+        first = store.lives("n", limit=2)
+        assert (list(first.lives.ids), first.upto, first.more) == ([memories[0].id, memories[2].id], 3, True)
+        assert list(store.lives("n", since=3).lives.ids) == [memories[each].id for each in (3, 4, 5)]
 
     def test_erasing_everything_leaves_a_number_alone(self) -> None:
         store = self.open_store()

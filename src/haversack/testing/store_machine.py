@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 
 from hypothesis import strategies as st
@@ -20,7 +20,7 @@ from haversack.errors import ConflictError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, Source, Stage, Turn
 from haversack.store.memory import MemoryStore
-from haversack.store.port import SEGMENT, Applied, Batch, Erasure, Price, Store, Vector, Written
+from haversack.store.port import SEGMENT, Applied, Batch, Erasure, LifePage, Price, Restage, Store, Vector, Written
 from haversack.testing.store_contract import sample_memory, sample_turn
 
 __all__ = ["StoreMachine"]
@@ -142,10 +142,30 @@ class StoreMachine(RuleBasedStateMachine):
             assert theirs == _outcome(lambda batch=batch: self.oracle.apply(namespace, batch))
         self._compare(namespace)
 
-    @rule(namespace=_names, since=st.integers(0, 12), limit=st.integers(0, 4))
-    def changes(self, namespace: str, since: int, limit: int) -> None:
+    @rule(namespace=_names, since=st.integers(0, 12), limit=st.integers(0, 4), known=st.integers(0, 12))
+    def changes(self, namespace: str, since: int, limit: int, known: int) -> None:
         """Changes in pieces."""
-        self._same(lambda store: store.changes(namespace, since=since, limit=limit))
+        self._same(lambda store: store.changes(namespace, since=since, limit=limit, known=min(known, since)))
+
+    @rule(namespace=_names, changed=st.lists(st.integers(1, 12), min_size=1, max_size=3), stage=st.sampled_from(Stage))
+    def restage(self, namespace: str, changed: list[int], stage: Stage) -> None:
+        """New stages alone, for what is there as it was read and for what is not."""
+        names = {memory.changed: memory.id for memory in self.oracle.changes(namespace).memories}
+        batch = Batch(stages=tuple(Restage(names.get(number, _MEMORY_IDS[0]), number, stage) for number in changed))
+        theirs = _outcome(lambda: self.store.apply(namespace, batch))
+        assert theirs == _outcome(lambda: self.oracle.apply(namespace, batch))
+        self._compare(namespace)
+
+    @rule(
+        namespace=_names,
+        spared=st.sets(st.sampled_from(_KINDS)),
+        since=st.integers(0, 12),
+        limit=st.integers(1, 4),
+        sized=st.booleans(),
+    )
+    def lives(self, namespace: str, spared: set[Kind], since: int, limit: int, sized: bool) -> None:  # noqa: FBT001
+        """What ageing asks, in pieces."""
+        self._same(lambda store: _told(store.lives(namespace, spared=spared, since=since, limit=limit, sized=sized)))
 
     @rule(
         namespace=_names,
@@ -203,3 +223,9 @@ def _outcome(call: Callable[[], Applied]) -> Applied | str:
         return call()
     except ConflictError as refusal:
         return type(refusal).__name__
+
+
+def _told(page: LifePage) -> tuple[object, ...]:
+    lives = page.lives
+    columns = (getattr(lives, each.name) for each in fields(lives))
+    return page.upto, page.more, [list(column) for column in columns]

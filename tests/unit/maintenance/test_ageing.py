@@ -62,14 +62,14 @@ def test_what_somebody_wrote_in_between_is_left_to_the_next_run(at: Any, monkeyp
     at.memory(1, importance=0.5)
     at.memory(2, importance=0.5)
     at.clock.pass_by(hours=100)
-    pages = ageing.pages_of
+    pages = ageing.lives_of
 
-    def interrupted(store: Any, namespace: str) -> Any:
-        for page in pages(store, namespace):
-            store.apply(namespace, Batch(memories=(replace(page[0], content="edited"),)))
+    def interrupted(store: Any, namespace: str, policy: Policy) -> Any:
+        for page in pages(store, namespace, policy):
+            store.apply(namespace, Batch(memories=(replace(at.row(1), content="edited"),)))
             yield page
 
-    monkeypatch.setattr(ageing, "pages_of", interrupted)
+    monkeypatch.setattr(ageing, "lives_of", interrupted)
     assert [int(each.memory) for each in age(at.desk, POLICY, execute=True).transitions] == [2]
     assert (at.row(1).content, at.stages()) == ("edited", {1: "active", 2: "decayed"})
 

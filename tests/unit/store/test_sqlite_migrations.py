@@ -16,10 +16,11 @@ from haversack.store.sqlite.migrate import Migration, shipped
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory
 
+_LAST = len(shipped())
 _NEXT = (
     *shipped(),
     Migration(
-        number=2,
+        number=_LAST + 1,
         statements=(
             "ALTER TABLE memories ADD COLUMN mood TEXT",
             "UPDATE memories SET mood = 'calm' WHERE born <= 5",
@@ -27,7 +28,7 @@ _NEXT = (
         ),
     ),
     Migration(
-        number=3,
+        number=_LAST + 2,
         statements=(
             "ALTER TABLE prices RENAME TO prices_aside",
             "CREATE TABLE prices (namespace, memory, encoding, tokens, note, UNIQUE (namespace, memory, encoding))",
@@ -63,7 +64,7 @@ def _check(path: Path) -> None:
     assert store.prices("n", "e", _IDS) == dict.fromkeys(_IDS, 3)
     store.close()
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (_LAST + 2,)
     assert connection.execute("SELECT mood, count(*) FROM memories GROUP BY 1").fetchall() == [("calm", 10)]
     assert connection.execute("SELECT note, count(*) FROM prices GROUP BY 1").fetchall() == [("moved", 10)]
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -98,7 +99,7 @@ def test_a_migration_killed_before_any_statement_is_finished_by_the_next_opening
 
 
 def test_a_statement_that_fails_leaves_the_old_version_usable(old: Path) -> None:
-    broken = (*_NEXT, Migration(number=4, statements=("DROP TABLE vectors", "UPDATE nowhere SET x = 1")))
+    broken = (*_NEXT, Migration(number=_LAST + 3, statements=("DROP TABLE vectors", "UPDATE nowhere SET x = 1")))
     with pytest.raises(Exception, match="nowhere"):
         SqliteStore(old, migrations=broken)
     _check(old)
@@ -120,8 +121,8 @@ def test_a_missing_version_number_is_set_again(old: Path) -> None:
 
 def test_the_store_is_copied_aside_once_before_it_changes(old: Path) -> None:
     SqliteStore(old, migrations=_NEXT).close()
-    assert sorted(file.name for file in old.parent.iterdir()) == ["store.db", "store.db.before-v2"]
-    kept = SqliteStore(old.with_name("store.db.before-v2"))
+    assert sorted(file.name for file in old.parent.iterdir()) == ["store.db", f"store.db.before-v{_LAST + 1}"]
+    kept = SqliteStore(old.with_name(f"store.db.before-v{_LAST + 1}"))
     assert [memory.id for memory in kept.changes("n").memories] == _IDS
     kept.close()
 

@@ -37,7 +37,7 @@ def test_a_new_file_is_marked_as_ours(tmp_path: Path) -> None:
     _make(path)
     head = path.read_bytes()[:100]
     assert head[68:72] == b"HVSC"
-    assert int.from_bytes(head[60:64], "big") == 1
+    assert int.from_bytes(head[60:64], "big") == 2
     assert head[18:20] == b"\x02\x02"  # write-ahead log
     assert _names(tmp_path) == ["store.db"]
 

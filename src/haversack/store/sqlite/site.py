@@ -251,7 +251,7 @@ def _damaged(path: Path) -> Generator[sqlite3.Connection]:
 
 def _copy_readable(source: sqlite3.Connection, into: sqlite3.Connection, table: str) -> tuple[int, bool]:
     """Row by row from the front, then from the back to where the damage is; whether all of it was read."""
-    columns = [name for (name,) in into.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+    columns = [name for name in _columns(into, table) if name in _columns(source, table)]
     insert = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     whole, before = True, into.total_changes
     for order in ("", " DESC"):
@@ -267,6 +267,10 @@ def _copy_readable(source: sqlite3.Connection, into: sqlite3.Connection, table: 
             continue
         break
     return into.total_changes - before, whole
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
 def _key(connection: sqlite3.Connection, table: str, order: str) -> str:

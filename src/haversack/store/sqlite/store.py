@@ -6,24 +6,32 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from haversack.errors import ReadOnlyError, StoreError
-from haversack.model.memory import Memory, SessionInfo, Stage, Turn
-from haversack.store.port import Applied, Batch, Census, Changes, Graves, Record
+from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
+from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Restaged
 from haversack.store.sqlite.connection import Connections, Lease, typed_error
+from haversack.store.sqlite.living import lives_of_rows, lives_statement
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
 from haversack.store.sqlite.moving import bury, distinct, graves_of
-from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, memory_of, turn_of, when
+from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, turn_of, when
 from haversack.store.sqlite.scrub import is_pending, scrub
 from haversack.store.sqlite.writing import carry_out
 
 __all__ = ["SqliteStore"]
 
 _MEMORIES = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND id IN"
-_CHANGED = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
+_CHANGED = (
+    f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND changed > ? AND coalesce(told, changed) > ?"
+    " ORDER BY changed LIMIT ?"
+)
+_RESTAGED = (
+    "SELECT changed, id, stage, importance FROM memories WHERE namespace = ? AND changed > ? AND told <= ?"
+    " ORDER BY changed LIMIT ?"
+)
 _ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
 _TURNS = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND session = ? AND position > ? ORDER BY position"
 _HOLDING = " OR ".join(
@@ -84,19 +92,33 @@ class SqliteStore:
             rows = {row[0]: row for row in find(connection, _MEMORIES, (namespace,), ids)}
         return [memory_of(rows[each]) for each in ids if each in rows]
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000) -> Changes:
+    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
         """See the port."""
         with self._connections.lease() as connection:
             connection.execute("BEGIN")
             found = connection.execute(
                 "SELECT value, reset FROM sequences WHERE namespace = ?", (namespace,)
             ).fetchone()
-            value, reset = found or (0, 0)
-            asked = (namespace, since, limit + 1)
+            asked = (namespace, since, known, limit + 1)
             memories = list(map(memory_of, connection.execute(_CHANGED, asked)))
-            erased = connection.execute(_ERASED, asked).fetchall()
+            restaged = connection.execute(_RESTAGED, asked).fetchall() if known else []
+            erased = connection.execute(_ERASED, (namespace, since, limit + 1)).fetchall()
             connection.execute("COMMIT")
-        return _merged(memories, erased, since=since, limit=limit, value=value, reset=reset)
+        return _merged(memories, restaged, erased, since=since, limit=limit, state=found or (0, 0))
+
+    def lives(
+        self, namespace: str, *, spared: Collection[Kind] = (), since: int = 0, limit: int = 10_000, sized: bool = False
+    ) -> LifePage:
+        """See the port."""
+        with self._connections.lease() as connection:
+            connection.execute("BEGIN")
+            value = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
+            rows = connection.execute(lives_statement(spared, sized=sized), (namespace, since, limit + 1)).fetchall()
+            connection.execute("COMMIT")
+        more = len(rows) > limit
+        lives = lives_of_rows(rows[:limit], sized=sized)
+        upto = int(lives.changed[-1]) if more else max(since, value[0] if value else 0)
+        return LifePage(lives=lives, upto=upto, more=more)
 
     def sequence(self, namespace: str) -> int:
         """See the port."""
@@ -313,15 +335,21 @@ def _mode(path: Path, *, read_only: bool) -> str:
 
 
 def _merged(
-    memories: list[Memory], erased: list[tuple[int, str]], *, since: int, limit: int, value: int, reset: int
+    memories: list[Memory], restaged: list[Row], erased: list[Row], *, since: int, limit: int, state: tuple[int, int]
 ) -> Changes:
-    numbers = sorted([*(memory.changed for memory in memories), *(number for number, _ in erased)])
+    value, reset = state
+    numbers = sorted(
+        [*(memory.changed for memory in memories), *(row[0] for row in restaged), *(row[0] for row in erased)]
+    )
     more = len(numbers) > limit
     upto = max(since, value)
     if more:
         upto = numbers[limit - 1] if limit > 0 else since
     return Changes(
         memories=tuple(memory for memory in memories if memory.changed <= upto),
+        restaged=tuple(
+            Restaged(name, Stage(stage), importance) for number, name, stage, importance in restaged if number <= upto
+        ),
         erased=tuple(name for number, name in erased if number <= upto),
         upto=upto,
         more=more,

@@ -12,7 +12,7 @@ from haversack.errors import ConflictError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, Turn
 from haversack.model.times import micros
-from haversack.store.port import SEGMENT, Applied, Batch, Erasure, Price, Vector, Written
+from haversack.store.port import SEGMENT, Applied, Batch, Erasure, Price, Restage, Vector, Written
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, key_digest, row_of_memory, row_of_turn
 
@@ -23,8 +23,12 @@ _INSERT_MEMORY = (
     f"INSERT INTO memories ({', '.join(_MEMORY_NAMES)}, namespace) VALUES ({', '.join('?' * len(_MEMORY_NAMES))}, ?)"
 )
 _UPDATE_MEMORY = (
-    f"UPDATE memories SET ({', '.join(_MEMORY_NAMES)}) = ({', '.join('?' * len(_MEMORY_NAMES))})"
+    f"UPDATE memories SET ({', '.join(_MEMORY_NAMES)}) = ({', '.join('?' * len(_MEMORY_NAMES))}), told = NULL"
     " WHERE namespace = ? AND id = ?"
+)
+_RESTAGE = (
+    "UPDATE memories SET stage = ?, told = coalesce(told, changed), changed = ?"
+    " WHERE namespace = ? AND changed = ? AND id = ?"
 )
 _INSERT_TURN = f"INSERT INTO turns ({TURN_COLUMNS}, namespace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _HOLDS_WORDS = ("memories", "prices", "vectors", "turns", "sessions", "erased_turns", "records", "tombstones")
@@ -71,6 +75,7 @@ def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> A
     ignored = _made_from_alone(batch.memories, skipped)
     fresh = {memory.id: memory for memory in batch.memories if memory.id not in ignored}
     _write(connection, namespace, fresh, counter, batch.seen)
+    _restage(connection, namespace, batch.stages, counter)
     _set_prices(connection, namespace, [price for price in batch.prices if price.memory not in ignored], fresh)
     _set_vectors(connection, namespace, [vector for vector in batch.vectors if vector.memory not in ignored], fresh)
     for written in batch.records:
@@ -254,6 +259,14 @@ def _write(
     connection.executemany(_INSERT_MEMORY, inserts)
     connection.executemany(_UPDATE_MEMORY, updates)
     _devalue(connection, untrue)
+
+
+def _restage(connection: sqlite3.Connection, namespace: str, stages: Sequence[Restage], counter: _Counter) -> None:
+    if not stages:
+        return
+    values = ((stage.value, counter.next(), namespace, changed, name) for name, changed, stage in stages)
+    if connection.executemany(_RESTAGE, values).rowcount != len(stages):
+        raise ConflictError("a memory was changed meanwhile; read it again")
 
 
 def _devalue(connection: sqlite3.Connection, addresses: Sequence[tuple[str, str]]) -> None:

@@ -1,0 +1,39 @@
+"""What ageing asks of many memories, read without making a Memory of each."""
+
+# ruff: noqa: S608 - statements are put together from our own names, never from values
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from haversack.model.lives import DELETED_AT, KIND_CODES, NEVER, STAGE_CODES, Lives, lives_from
+from haversack.model.memory import Kind, Stage
+from haversack.store.sqlite.rows import Row
+
+__all__ = ["lives_of_rows", "lives_statement"]
+
+_MARK = f"json_extract(metadata, '$.\"{DELETED_AT}\"')"
+_DELETED_AT = f"CASE WHEN stage = '{Stage.DELETED}' AND typeof({_MARK}) = 'integer' THEN {_MARK} ELSE 0 END"
+_COLUMNS = (
+    "id, changed, kind, stage, created_at, max(created_at, coalesce(accessed_at, created_at)),"
+    f" coalesce(expires_at, {NEVER}), {_DELETED_AT}, importance, confidence, access_count,"
+    " coalesce(json_array_length(entities), 0), pinned, superseded_by IS NOT NULL"
+)
+"""In the order of the fields of Lives."""
+
+
+def lives_statement(spared: Collection[Kind], *, sized: bool) -> str:
+    """It takes the namespace, the number to begin behind, and the limit."""
+    kinds = ", ".join(f"'{kind.value}'" for kind in sorted(spared))
+    return (
+        f"SELECT {_COLUMNS}, {'content' if sized else 0} FROM memories WHERE namespace = ? AND changed > ?"
+        f" AND ((kind NOT IN ({kinds}) AND pinned = 0) OR stage = '{Stage.DELETED}' OR expires_at IS NOT NULL)"
+        " ORDER BY changed LIMIT ?"
+    )
+
+
+def lives_of_rows(rows: Sequence[Row], *, sized: bool) -> Lives:
+    """The columns of what the statement found. Characters are counted here: SQLite's `length` ends at a NUL."""
+    return lives_from(
+        [(*row[:2], KIND_CODES[row[2]], STAGE_CODES[row[3]], *row[4:14], len(row[14]) if sized else 0) for row in rows]
+    )
