@@ -30,7 +30,6 @@ _USES = "key-use"
 _PREFIX = "hvs"
 _ID_BYTES, _SECRET_BYTES = 10, 32
 _MOST = 10_000
-_RECENT = timedelta(seconds=1)
 _LONGEST_GRACE = timedelta(days=7)
 _NOBODY = hashlib.sha256(b"").hexdigest()
 
@@ -111,7 +110,6 @@ class Keyring:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._uses: dict[str, tuple[int, datetime]] = {}
-        self._recent: dict[str, tuple[Key, datetime]] = {}
         self._lock = Lock()
 
     def create(
@@ -146,24 +144,8 @@ class Keyring:
         now = self._core.clock()
         if found is None or not right or not found.key.is_live(now):
             return None
-        with self._lock:
-            if len(self._recent) >= _MOST:
-                self._recent.clear()
-            self._recent[digest] = (found.key, now)
         self._count(found.key, now)
         return found.key
-
-    def recent(self, secret: str) -> Key | None:
-        """The key, without asking the store, when `check` let this secret in during the last second.
-
-        So a key that another process revoked works for a second at most; one revoked here stops at once.
-        """
-        found = self._recent.get(_digest(secret))
-        now = self._core.clock()
-        if found is None or now - found[1] > _RECENT or not found[0].is_live(now):
-            return None
-        self._count(found[0], now)
-        return found[0]
 
     def all(self) -> list[Key]:
         """Every key, revoked and expired ones included, by age."""
@@ -264,7 +246,6 @@ class Keyring:
 
     def _write(self, *records: Written) -> None:
         self._core.store.apply(SYSTEM, Batch(records=records))
-        self._recent.clear()
 
 
 def _record(stored: _Stored, *, expected: int) -> Written:

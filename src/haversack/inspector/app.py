@@ -1,8 +1,7 @@
-"""The application: its pages, what errors look like in a browser, and how it stands beside another application."""
+"""The application: its pages, and what errors look like in a browser."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -12,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from haversack import errors
 from haversack.inspector import coming, health, memories, memory, prompt, sessions
@@ -20,7 +19,7 @@ from haversack.inspector.entrance import Denied, Entrance, Visitor
 from haversack.inspector.gate import HOME, Gate
 from haversack.inspector.render import Defaults, page
 
-__all__ = ["beside", "create_pages"]
+__all__ = ["create_pages"]
 
 _STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (Denied, 403, "Not yours to see"),
@@ -65,17 +64,6 @@ def create_pages(entrance: Entrance, defaults: Defaults | None = None) -> ASGIAp
     app.state.entrance = entrance
     app.state.defaults = defaults or Defaults()
     return app
-
-
-def beside(app: ASGIApp, others: Mapping[str, ASGIApp]) -> ASGIApp:
-    """The application, with others in its place under their own paths."""
-
-    async def either(scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "") if scope["type"] == "http" else ""
-        chosen = next((other for under, other in others.items() if path == under or path.startswith(f"{under}/")), app)
-        await chosen(scope, receive, send)
-
-    return either
 
 
 def home(_: Request) -> Response:

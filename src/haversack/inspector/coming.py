@@ -23,7 +23,7 @@ def enter(request: Request) -> Response:
         return set_cookie(RedirectResponse(f"{HOME}/", 303), entrance, cookie, request.url.scheme)
     tried = request.method == "POST" or "token" in request.query_params
     by_key = entrance.way is Way.KEY
-    return page(request, "enter.html", status=403 if tried else 200, visitor=None, by_key=by_key, tried=tried)
+    return page(request, "enter.html", status=401 if tried else 200, visitor=None, by_key=by_key, tried=tried)
 
 
 def leave(request: Request) -> Response:

@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from haversack.guard.listening import names_loopback
 from haversack.inspector.entrance import Entrance, Visitor, Way
 
 __all__ = ["HEADERS", "HOME", "Gate", "set_cookie"]
@@ -35,7 +36,6 @@ HEADERS: Mapping[str, str] = {
 """On every answer."""
 
 _ENTER = f"{HOME}/enter"
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_BYTES = 1 << 20
 _MOST_FIELDS = 100
 
@@ -60,7 +60,7 @@ class Gate:
     async def _check(self, scope: Scope, receive: Receive) -> Response | None:
         """The refusal, if any."""
         headers, path = Headers(scope=scope), scope["path"]
-        if self._entrance.way is not Way.KEY and not _is_loopback(f"//{headers.get('host', '')}"):
+        if self._entrance.way is not Way.KEY and not names_loopback(f"//{headers.get('host', '')}"):
             return PlainTextResponse("this inspector answers only to localhost\n", 421)
         if scope["method"] == "POST":
             return await self._check_form(scope, receive, headers)
@@ -73,7 +73,7 @@ class Gate:
     async def _check_form(self, scope: Scope, receive: Receive, headers: Headers) -> Response | None:
         """Forms come from pages of this inspector: same origin, and with the visitor's proof."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
-        foreign = origin is not None and urlsplit(origin).netloc != headers.get("host")
+        foreign = origin is not None and _place(origin) != headers.get("host")
         if foreign or site not in {"same-origin", "none"}:
             return PlainTextResponse("forms of other sites are refused\n", 403)
         form = await _read_form(receive)
@@ -130,11 +130,12 @@ async def _read_form(receive: Receive) -> dict[str, str] | None:
         return None
 
 
-def _is_loopback(address: str) -> bool:
+def _place(origin: str) -> str | None:
+    """The host and port that an Origin names."""
     try:
-        return urlsplit(address).hostname in _LOOPBACK
+        return urlsplit(origin).netloc
     except ValueError:
-        return False
+        return None
 
 
 def _guarded(send: Send) -> Send:

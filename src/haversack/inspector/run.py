@@ -10,12 +10,15 @@ from starlette.types import ASGIApp
 
 from haversack.clock import utc_now
 from haversack.engine.haversack import Haversack
-from haversack.inspector.app import beside, create_pages
+from haversack.guard.body import BodyLimits
+from haversack.guard.listening import listener
+from haversack.guard.settings import Limits
+from haversack.inspector.app import create_pages
 from haversack.inspector.entrance import Entrance, Way
 from haversack.inspector.gate import HOME
 from haversack.inspector.render import Defaults
 
-__all__ = ["listen", "with_pages"]
+__all__ = ["listen", "pages_of"]
 
 
 def listen(sack: Haversack, defaults: Defaults, *, port: int = 0, tell: Callable[[str], None]) -> None:
@@ -23,22 +26,13 @@ def listen(sack: Haversack, defaults: Defaults, *, port: int = 0, tell: Callable
     entrance = Entrance(sack=sack, way=Way.TOKEN, clock=utc_now)
     token = entrance.token
     with socket.create_server(("127.0.0.1", port)) as listening:
-        config = uvicorn.Config(
-            create_pages(entrance, defaults),
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            proxy_headers=False,
-            lifespan="off",
-            ws="none",
-            timeout_graceful_shutdown=2,
-        )
+        limits = Limits(drain_seconds=2)
+        config = listener(BodyLimits(create_pages(entrance, defaults), limits), limits)
         tell(f"http://127.0.0.1:{listening.getsockname()[1]}{HOME}/enter?token={token}")
         uvicorn.Server(config).run(sockets=[listening])
 
 
-def with_pages(sack: Haversack, defaults: Defaults, *, by_key: bool) -> Callable[[ASGIApp], ASGIApp]:
-    """Puts the pages beside a server's application: opened by a key, or by anybody on this machine."""
+def pages_of(sack: Haversack, defaults: Defaults, *, by_key: bool) -> dict[str, ASGIApp]:
+    """The pages for a server, by their path: opened by a key, or by anybody on this machine."""
     way = Way.KEY if by_key else Way.OPEN
-    pages = create_pages(Entrance(sack=sack, way=way, clock=utc_now), defaults)
-    return lambda app: beside(app, {HOME: pages})
+    return {HOME: create_pages(Entrance(sack=sack, way=way, clock=utc_now), defaults)}

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import ipaddress
+import asyncio
 import logging
 import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import uvicorn
-from anyio.to_thread import run_sync
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, RequireAuthMiddleware
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
-from starlette.authentication import AuthCredentials, AuthenticationBackend
 from starlette.middleware import Middleware
-from starlette.middleware.authentication import AuthenticationMiddleware
-from starlette.requests import HTTPConnection
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.errors import InputError
-from haversack.mcp.caller import Caller, Refused
+from haversack.guard import refusal
+from haversack.guard.bearer import token_reader
+from haversack.guard.body import BodyLimits
+from haversack.guard.callers import Callers, Failures, needs_key
+from haversack.guard.listening import is_loopback, listener
+from haversack.guard.pace import Pace
+from haversack.guard.settings import Limits, TokenSettings
+from haversack.mcp.caller import NOBODY, Caller, Refused
 from haversack.mcp.server import create_server
 from haversack.mcp.tools import ToolOptions
 from haversack.mcp.work import Work
@@ -36,8 +40,10 @@ from haversack.mcp.work import Work
 __all__ = ["HttpOptions", "create_app", "serve_http"]
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_CONNECTIONS = 1_000
-_GRACE_SECONDS = 5
+_PATIENCE = 60.0
+"""Seconds for which a call may wait for its place: the clients do not come again by themselves."""
+_DRAIN_SECONDS = 5.0
+"""Clients keep a stream open for as long as they live, so at the end nobody waits longer for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +57,12 @@ class HttpOptions:
     """Whether callers need no key: only where just this machine can call."""
     names: tuple[str, ...] = ()
     """Host names by which it is called, beside those of loopback; any other is refused (DNS rebinding)."""
+    limits: Limits = field(default_factory=Limits)
+    tokens: TokenSettings | None = None
+    """Whether an identity provider's tokens are taken beside keys."""
 
     def __post_init__(self) -> None:
-        if self.open and not _is_loopback(self.host):
+        if self.open and not is_loopback(self.host):
             raise InputError(f"host={self.host!r} can be reached by others: without keys only loopback is served")
 
 
@@ -64,18 +73,19 @@ def create_app(
     reached = http or HttpOptions()
     server = create_server(_CallerOf(sack, namespace, reached), Work(sack), options or ToolOptions())
     manager = StreamableHTTPSessionManager(server, security_settings=_guard(reached))
-    door: Any = StreamableHTTPASGIApp(manager)
-    middleware: list[Middleware] = []
-    if not reached.open:
-        door = RequireAuthMiddleware(door, required_scopes=[])
-        middleware.append(Middleware(AuthenticationMiddleware, backend=_Keys(sack)))
+    middleware = [
+        Middleware(_Gate, sack=sack, http=reached),
+        Middleware(BodyLimits, limits=reached.limits),
+    ]
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with manager.run():
             yield
 
-    return Starlette(routes=[Route("/mcp", endpoint=door)], middleware=middleware, lifespan=lifespan)
+    return Starlette(
+        routes=[Route("/mcp", endpoint=StreamableHTTPASGIApp(manager))], middleware=middleware, lifespan=lifespan
+    )
 
 
 def serve_http(
@@ -94,15 +104,8 @@ def serve_http(
     shown = f"[{host}]" if ":" in host else host
     sys.stderr.write(f"haversack: MCP at http://{shown}:{port}/mcp\n")
     sys.stderr.flush()
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    limits = replace(http.limits, drain_seconds=min(http.limits.drain_seconds, _DRAIN_SECONDS))
+    uvicorn.Server(listener(app, limits)).run(sockets=[listening])
 
 
 class _Holder(AuthenticatedUser):
@@ -113,18 +116,35 @@ class _Holder(AuthenticatedUser):
         self.key = key
 
 
-class _Keys(AuthenticationBackend):
-    """Checks `Authorization: Bearer hvs_…` with the store's keys, at every request."""
+class _Gate:
+    """Middleware: who calls, and whether they may come now. The stream of a GET has a place of its own."""
 
-    def __init__(self, sack: Haversack) -> None:
-        self._sack = sack
+    def __init__(self, app: ASGIApp, sack: Haversack, http: HttpOptions) -> None:
+        self._app = app
+        self._open = http.open
+        read_token = None if http.tokens is None else token_reader(http.tokens)
+        self._callers = Callers(sack, Failures(http.limits), read_token)
+        self._pace = Pace(replace(http.limits, wait_seconds=max(http.limits.wait_seconds, _PATIENCE)))
 
-    async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, _Holder] | None:
-        scheme, _, secret = conn.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            return None
-        key = await run_sync(self._sack.keys.check, secret.strip())
-        return None if key is None else (AuthCredentials([str(key.scope)]), _Holder(key))
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            who = NOBODY if self._open else await self._caller(scope)
+            self._pace.take(who, asyncio.get_running_loop().time())
+            turn = self._pace.stream if scope["method"] == "GET" else self._pace.place
+            async with turn(who):
+                await self._app(scope, receive, send)
+        except refusal.Refused as refused:
+            await refused.turn_away(scope, receive, send)
+
+    async def _caller(self, scope: Scope) -> str:
+        key = await self._callers(scope)
+        if key is None:
+            raise needs_key()
+        scope["user"] = _Holder(key)
+        return key.id
 
 
 class _CallerOf:
@@ -155,15 +175,6 @@ def _guard(http: HttpOptions) -> TransportSecuritySettings:
     hosts = [*names, *(f"{name}:*" for name in names)]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _family(host: str) -> socket.AddressFamily:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any
@@ -17,11 +17,16 @@ from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Scope
 from haversack.errors import HaversackError, StoreError
-from haversack.server.body import BodyLimits
+from haversack.guard.bearer import token_reader
+from haversack.guard.body import BodyLimits
+from haversack.guard.callers import Callers, Failures
+from haversack.guard.pace import Pace
+from haversack.guard.refusal import Refused, answer_problem
 from haversack.server.caller import Needs, ReadCaller
 from haversack.server.dakera import agents as dakera_agents
 from haversack.server.dakera import keys as dakera_keys
@@ -29,8 +34,8 @@ from haversack.server.dakera import memories as dakera_memories
 from haversack.server.dakera import moving as dakera_moving
 from haversack.server.dakera.absent import absent_call
 from haversack.server.gate import OPEN_PATHS, Gate, Guard
-from haversack.server.pace import Pace
-from haversack.server.problem import Problem, Refused, answer_problem, problem_of
+from haversack.server.pages import Pages
+from haversack.server.problem import Problem, problem_of
 from haversack.server.routes import (
     asking,
     browsing,
@@ -82,8 +87,13 @@ _ABOUT = (
 )
 
 
-def create_app(sack: Haversack, settings: ServerSettings | None = None) -> FastAPI:
-    """The application over an open store; whoever made it closes the store after it has stopped."""
+def create_app(
+    sack: Haversack, settings: ServerSettings | None = None, pages: Mapping[str, ASGIApp] | None = None
+) -> FastAPI:
+    """The application over an open store; whoever made it closes the store after it has stopped.
+
+    `pages` are applications with a way in of their own, by the paths under which they stand.
+    """
     chosen = settings or ServerSettings()
     app = FastAPI(
         title="Haversack",
@@ -103,7 +113,7 @@ def create_app(sack: Haversack, settings: ServerSettings | None = None) -> FastA
         app.router.routes.extend(router.routes)
     _add_document(app)
     _add_handlers(app)
-    _add_layers(app, sack, chosen)
+    _add_layers(app, sack, chosen, pages or {})
     _refuse_open_routes(app)
     return app
 
@@ -117,19 +127,20 @@ def scopes_of(app: FastAPI) -> dict[tuple[str, str], Scope | None]:
     }
 
 
-def _add_layers(app: FastAPI, sack: Haversack, settings: ServerSettings) -> None:
-    """From the inside out: the body's limits, the gate, the watch. The last one added is the outermost."""
-    token = None
-    if settings.tokens is not None:
-        from haversack.server.bearer import token_reader
-
-        token = token_reader(settings.tokens)
-    app.add_middleware(BodyLimits, limits=settings.limits)
-    app.add_middleware(
-        Gate,
-        guard=Guard(sack=sack, is_open=settings.open, notes_reads=settings.audit_reads, token=token),
-        pace=Pace(settings.limits),
+def _add_layers(app: FastAPI, sack: Haversack, settings: ServerSettings, pages: Mapping[str, ASGIApp]) -> None:
+    """From the inside out: pages, the body's limits, the gate, the watch. The last one added is the outermost."""
+    failures = Failures(settings.limits)
+    guard = Guard(
+        sack=sack,
+        callers=Callers(sack, failures, None if settings.tokens is None else token_reader(settings.tokens)),
+        failures=failures,
+        is_open=settings.open,
+        notes_reads=settings.audit_reads,
+        pages=tuple(pages),
     )
+    app.add_middleware(Pages, pages=pages)
+    app.add_middleware(BodyLimits, limits=settings.limits)
+    app.add_middleware(Gate, guard=guard, pace=Pace(settings.limits))
     app.add_middleware(Watch, counts=app.state.metrics)
 
 

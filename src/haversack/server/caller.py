@@ -12,7 +12,7 @@ from haversack.engine.auditing import Deed
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key, Scope
 from haversack.engine.namespace import Namespace
-from haversack.server.problem import Refused
+from haversack.guard.refusal import Refused
 
 __all__ = ["AdminCaller", "AdminNs", "Caller", "In", "Needs", "ReadCaller", "ReadNs", "WriteCaller", "WriteNs"]
 

@@ -1,16 +1,16 @@
 """The gate before every route: who calls, whether they may come now, and paths whose parts may hold any character.
 
-Nothing behind it is reached without a valid key but the health checks. Plain ASGI, before any of the body is read.
+Nothing behind it is reached without a valid key but the health checks, and pages that let people in themselves. Plain
+ASGI, before any of the body is read.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,17 +18,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.engine.keys import Scope as KeyScope
+from haversack.guard.callers import Callers, Failures, address_of, needs_key
+from haversack.guard.listening import names_loopback
+from haversack.guard.pace import Pace
+from haversack.guard.refusal import Refused
 from haversack.server.caller import Caller
-from haversack.server.pace import Pace
-from haversack.server.problem import Refused, problem_of
+from haversack.server.pages import is_under
 
-__all__ = ["OPEN_PATHS", "Gate"]
+__all__ = ["OPEN_PATHS", "Gate", "Guard"]
 
 OPEN_PATHS = frozenset({"/health", "/health/live", "/health/ready"})
 """What answers without a key: whether the server lives, and nothing else."""
 
-_BEARER = re.compile(r"[Bb]earer ([\x21-\x7e]+)")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_UNKNOWN = 401
 _EPOCH = datetime(1970, 1, 1).astimezone()
 _ANYBODY = Key(id="open", name="anybody on this machine", scope=KeyScope.ADMIN, created_at=_EPOCH)
 
@@ -38,11 +40,13 @@ class Guard:
     """How the gate tells who calls."""
 
     sack: Haversack
+    callers: Callers
+    failures: Failures
     is_open: bool
     """Whether a caller without a key is let in, from this machine only."""
     notes_reads: bool = True
-    token: Callable[[str], Key | None] | None = None
-    """Reads an identity provider's bearer token."""
+    pages: Collection[str] = ()
+    """Paths under which applications stand that let people in themselves."""
 
 
 class Gate:
@@ -63,37 +67,29 @@ class Gate:
             if scope["path"] in OPEN_PATHS:
                 await self._app(scope, receive, send)
                 return
-            key = await self._caller(Headers(scope=scope))
-            limit, left = self._pace.take(key.id, asyncio.get_running_loop().time())
-            scope["state"]["caller"] = Caller(
-                self._guard.sack, key, scope["state"]["request_id"], notes_reads=self._guard.notes_reads
-            )
+            if is_under(scope["path"], self._guard.pages):
+                who, send = f"pages {address_of(scope)}", _counted(scope, receive, send, self._guard.failures)
+            else:
+                who = await self._caller(scope)
+            limit, left = self._pace.take(who, asyncio.get_running_loop().time())
             turn = self._pace.stream if scope["path"].endswith("/events") else self._pace.place
-            async with turn(key.id):
+            async with turn(who):
                 await self._app(scope, receive, _telling(send, limit, left))
         except Refused as refused:
-            refused.headers.setdefault("connection", "close")
-            await problem_of(refused)(scope, receive, send)
+            await refused.turn_away(scope, receive, send)
 
-    async def _caller(self, headers: Headers) -> Key:
-        given = headers.getlist("authorization")
-        if not given:
-            if self._guard.is_open:
-                _check_local(headers)
-                return _ANYBODY
-            raise _unknown("AUTHENTICATION_REQUIRED", "send a key: Authorization: Bearer hvs_…")
-        found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
-        key = None
-        if found:
-            key = self._guard.sack.keys.recent(found[1]) or await asyncio.to_thread(self._key_of, found[1])
+    async def _caller(self, scope: Scope) -> str:
+        """The id of the caller's key; the routes find the caller in the request's state."""
+        key = await self._guard.callers(scope)
+        if key is None and not self._guard.is_open:
+            raise needs_key()
         if key is None:
-            raise _unknown("INVALID_API_KEY", "this key is not known, or it is revoked or expired")
-        return key
-
-    def _key_of(self, secret: str) -> Key | None:
-        if secret.startswith("hvs_") or self._guard.token is None:
-            return self._guard.sack.keys.check(secret)
-        return self._guard.token(secret)
+            _check_local(Headers(scope=scope))
+            key = _ANYBODY
+        scope["state"]["caller"] = Caller(
+            self._guard.sack, key, scope["state"]["request_id"], notes_reads=self._guard.notes_reads
+        )
+        return key.id
 
 
 def _encoded_path(scope: Scope) -> str:
@@ -108,18 +104,11 @@ def _encoded_path(scope: Scope) -> str:
 
 def _check_local(headers: Headers) -> None:
     """Without keys, only programs of this machine: a web page must not reach in through the browser."""
-    if not _is_loopback(f"//{headers.get('host', '')}"):
+    if not names_loopback(f"//{headers.get('host', '')}"):
         raise Refused(421, "HOST_NOT_ALLOWED", "without keys this server answers only to localhost; make a key")
     origin = headers.get("origin")
-    if origin is not None and not _is_loopback(origin):
+    if origin is not None and not names_loopback(origin):
         raise Refused(403, "CROSS_ORIGIN_REQUEST_REFUSED", "without keys no other site's pages may call; make a key")
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return urlsplit(address).hostname in _LOOPBACK
-    except ValueError:
-        return False
 
 
 def _telling(send: Send, limit: int, left: int) -> Send:
@@ -136,5 +125,17 @@ def _telling(send: Send, limit: int, left: int) -> Send:
     return sent
 
 
-def _unknown(code: str, detail: str) -> Refused:
-    return Refused(401, code, detail, headers={"www-authenticate": "Bearer"})
+def _counted(scope: Scope, receive: Receive, send: Send, failures: Failures) -> Send:
+    """A `send` that takes a 401 for a failure to come in, and refuses in its place once there were too many."""
+    refused: list[Refused] = []
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == _UNKNOWN:
+            refusal = failures.count(address_of(scope))
+            if refusal.status != _UNKNOWN:
+                refused.append(refusal)
+                await refusal.answer()(scope, receive, send)
+        if not refused:
+            await send(message)
+
+    return sent

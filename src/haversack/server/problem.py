@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NotRequired
 
-import msgspec
 from pydantic import JsonValue
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from haversack import errors
+from haversack.guard.refusal import Refused, answer_problem
 
-__all__ = ["Problem", "Refused", "answer_problem", "problem_of"]
+__all__ = ["Problem", "problem_of"]
 
 
 class Problem(TypedDict):
@@ -32,38 +31,6 @@ class Problem(TypedDict):
     """Where the tokens went, when a budget is too small."""
 
 
-class Refused(Exception):  # noqa: N818 - named for what happened
-    """The door itself says no."""
-
-    def __init__(self, status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.code = code
-        self.detail = detail
-        self.headers = dict(headers or {})
-
-
-_TITLES = {
-    400: "The request makes no sense",
-    401: "A key is needed",
-    403: "Not allowed",
-    404: "Not found",
-    405: "No such method here",
-    408: "Too slow",
-    409: "Somebody else was first",
-    412: "It has changed",
-    413: "Too large",
-    415: "Unknown encoding",
-    421: "Not this host",
-    422: "The budget is too small",
-    429: "Too many requests",
-    500: "Our mistake",
-    501: "Not offered",
-    502: "A model service failed",
-    503: "Not now",
-    507: "The disk is full",
-}
-
 _STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.InputError, 400, "INVALID_REQUEST"),
     (errors.NotFoundError, 404, "NOT_FOUND"),
@@ -81,7 +48,7 @@ _STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
 def problem_of(error: Exception) -> Response:
     """The answer to an error of the engine or of the door."""
     if isinstance(error, Refused):
-        return answer_problem(error.status, error.code, error.detail, headers=error.headers)
+        return error.answer()
     status, code = next(((status, code) for kind, status, code in _STATUSES if isinstance(error, kind)), (500, "ERROR"))
     headers = {"retry-after": "1"} if status == 503 else None  # noqa: PLR2004
     ledger = error.ledger if isinstance(error, errors.BudgetError) else None
@@ -89,29 +56,3 @@ def problem_of(error: Exception) -> Response:
     if status == 404:  # noqa: PLR2004
         more = {"resource": "memory"}
     return answer_problem(status, code, str(error), headers=headers, more=more)  # pyright: ignore[reportUnknownArgumentType]
-
-
-def answer_problem(
-    status: int,
-    code: str,
-    detail: str,
-    *,
-    headers: Mapping[str, str] | None = None,
-    more: Mapping[str, object] | None = None,
-) -> Response:
-    """A response with the problem in its body."""
-    body = {
-        "type": "about:blank",
-        "title": _TITLES.get(status, "Refused"),
-        "status": status,
-        "detail": detail,
-        "code": code,
-        "error": detail,
-        **(more or {}),
-    }
-    return Response(
-        msgspec.json.encode(body),
-        status_code=status,
-        media_type="application/problem+json",
-        headers=dict(headers or {}),
-    )

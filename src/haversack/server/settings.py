@@ -2,77 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
-from haversack.errors import ConfigError
+from haversack.guard.settings import Limits, TokenSettings
 
-__all__ = ["MOST_ITEMS", "MOST_TEXT", "Limits", "ServerSettings", "TokenSettings"]
+__all__ = ["MOST_ITEMS", "MOST_TEXT", "ServerSettings"]
 
 MOST_TEXT = 50_000
 """Characters of one memory or one turn's text; longer documents come through `import`."""
 MOST_ITEMS = 1_000
 """Memories or turns in one request."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one caller may take."""
-
-    body_bytes: int = 4 << 20
-    """A request's body, unpacked."""
-    import_bytes: int = 256 << 20
-    """A file to import, unpacked."""
-    depth: int = 32
-    """Objects and lists inside each other."""
-    containers: int = 100_000
-    """Objects and lists altogether."""
-    head_seconds: float = 10.0
-    """For a request's headers to arrive."""
-    body_seconds: float = 30.0
-    """For its body."""
-    connections: int = 1_000
-    active: int = 32
-    """Requests at work at once."""
-    waiting: int = 64
-    """Requests that may wait for a place; beyond them the answer is 429."""
-    wait_seconds: float = 5.0
-    key_active: int = 16
-    """Requests of one key at work at once."""
-    key_per_minute: int = 6_000
-    """Requests of one key, evenly refilled; as many may come at once. 0: no limit."""
-    key_streams: int = 8
-    """Event streams of one key."""
-    drain_seconds: float = 20.0
-    """How long a stopping server waits for requests at work."""
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            least = 0 if item.name == "key_per_minute" else 1
-            if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
-                raise ConfigError(f"server.limits.{item.name}={value!r} must be a number of at least {least}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenSettings:
-    """Bearer tokens of an identity provider (JWT), beside keys of our own."""
-
-    issuer: str
-    audience: str
-    jwks: str
-    """Address or path of the provider's public keys."""
-    allow_private: bool = False
-    """Whether that address may lead into a private network."""
-    algorithms: tuple[str, ...] = ("RS256", "ES256")
-    scope_claim: str = "scope"
-    """Holds `haversack:read`, `haversack:write` or `haversack:admin`, in a list or separated by spaces."""
-    namespace_claim: str = "haversack_namespaces"
-    """Holds names or `prefix*` patterns; a token without it reaches no namespace."""
-
-    def __post_init__(self) -> None:
-        for name in self.algorithms:
-            if name.startswith("HS") or name.casefold() == "none":
-                raise ConfigError(f"server.tokens.algorithms has {name!r}: only public-key algorithms are accepted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

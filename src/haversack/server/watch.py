@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from haversack.server.problem import answer_problem
+from haversack.guard.refusal import answer_problem
 
 __all__ = ["JsonLines", "Metrics", "Watch"]
 
@@ -95,7 +95,8 @@ class Watch:
                 self._account(scope, seen, time.perf_counter() - begun, span)
 
     def _account(self, scope: Scope, seen: _Seen, seconds: float, span: trace.Span) -> None:
-        method, route = scope["method"], getattr(scope.get("route"), "path_format", "none")
+        method = scope["method"]
+        route = getattr(scope.get("route"), "path_format", None) or scope["state"].get("page", "none")
         caller = scope["state"].get("caller")
         self._counts.requests.labels(method, route, str(seen.status)).inc()
         self._counts.seconds.labels(method, route).observe(seconds)

@@ -12,15 +12,19 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Generator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
 import httpx
 import httpx2
+import jwt
 import numpy as np
 import pytest
 import uvicorn
+from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, TextResourceContents
@@ -28,6 +32,8 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 import haversack
 from haversack.embed.embedder import Vectors
 from haversack.engine.keys import Scope
+from haversack.guard.listening import listener
+from haversack.guard.settings import Limits, TokenSettings
 from haversack.mcp.http import HttpOptions, create_app
 
 _Result = TypeVar("_Result")
@@ -288,3 +294,72 @@ def test_without_keys_only_loopback_is_served(tmp_path: Path, host: str) -> None
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=False)
     assert done.returncode == 2
     assert "only loopback is served" in done.stderr
+
+
+@contextmanager
+def in_process(store: Path, http: HttpOptions) -> Generator[str]:
+    """The address of a server in this process."""
+    with haversack.open(store, embedder="none") as sack, socket.create_server(("127.0.0.1", 0)) as listening:
+        app = create_app(sack, namespace="a", http=http)
+        server = uvicorn.Server(listener(app, http.limits))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+def test_keys_have_a_pace_and_wrong_ones_are_slowed_down(tmp_path: Path) -> None:
+    store = tmp_path / "m.db"
+    with haversack.open(store, embedder="none") as sack:
+        shown = {"authorization": f"Bearer {sack.keys.create('a').secret}"}
+    limits = Limits(key_per_minute=3, failures_per_minute=2, body_seconds=1)
+    with in_process(store, HttpOptions(limits=limits)) as url:
+        served = Served(url, store, {})
+        wrong = [served.post(_INITIALIZE, authorization="Bearer hvs_nobody_nothing") for _ in range(3)]
+        assert [one.status_code for one in wrong] == [401, 401, 429]
+        told = [served.post(_INITIALIZE, **shown) for _ in range(4)]
+        assert [one.status_code for one in told] == [200, 200, 200, 429]
+        assert int(told[3].headers["retry-after"]) >= 1
+        host, _, port = url.removeprefix("http://").removesuffix("/mcp").partition(":")
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            lines = ("POST /mcp HTTP/1.1", "Host: localhost", "Authorization: Bearer x", "Content-Length: 9", "", "")
+            connection.sendall("\r\n".join(lines).encode())
+            assert connection.recv(1000).startswith(b"HTTP/1.1 429 ")
+
+
+def test_tokens_of_an_identity_provider_are_taken(tmp_path: Path) -> None:
+    private = ec.generate_private_key(ec.SECP256R1())
+    public = {**json.loads(ECAlgorithm.to_jwk(private.public_key())), "kid": "k1", "alg": "ES256", "use": "sig"}
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text(json.dumps({"keys": [public]}))
+    tokens = TokenSettings(issuer="https://id.example", audience="haversack", jwks=str(jwks))
+    claims = {
+        "iss": "https://id.example",
+        "aud": "haversack",
+        "sub": "svc-1",
+        "exp": datetime.now(UTC) + timedelta(minutes=5),
+        "scope": "haversack:write",
+        "haversack_namespaces": ["a"],
+    }
+    headers = {"kid": "k1"}
+    keys = {
+        "writer": jwt.encode(claims, private, "ES256", headers),
+        "stale": jwt.encode({**claims, "exp": 1}, private, "ES256", headers),
+    }
+    store = tmp_path / "m.db"
+
+    async def work(served: Served) -> None:
+        async with served.client("writer") as client:
+            assert words(await client.call_tool("remember", {"content": "by token"})).startswith("remembered ")
+        async with served.client("writer", query="?namespace=b") as client:
+            assert "does not reach the namespace" in words(await client.call_tool("sessions", {}))
+
+    with in_process(store, HttpOptions(tokens=tokens)) as url:
+        served = Served(url, store, keys)
+        run(work(served))
+        assert served.post(_INITIALIZE, authorization=f"Bearer {keys['stale']}").status_code == 401
+    with haversack.open(store, embedder="none") as sack:
+        assert {deed.who for deed in sack.audit.read()} == {"token:svc-1"}

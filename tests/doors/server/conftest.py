@@ -17,9 +17,10 @@ from fastapi import FastAPI
 
 import haversack
 from haversack.engine.haversack import Haversack
+from haversack.guard.settings import Limits
 from haversack.server.app import create_app
 from haversack.server.run import Server
-from haversack.server.settings import Limits, ServerSettings
+from haversack.server.settings import ServerSettings
 
 _DOCUMENT: dict[str, Any] = {}
 """The same for every application, so it is made once."""

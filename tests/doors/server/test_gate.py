@@ -13,9 +13,10 @@ from fastapi import FastAPI
 
 import haversack
 from haversack.engine.keys import Scope
+from haversack.guard.settings import Limits
 from haversack.server.app import create_app, scopes_of
 from haversack.server.gate import OPEN_PATHS
-from haversack.server.settings import Limits, ServerSettings
+from haversack.server.settings import ServerSettings
 
 Call = Callable[..., httpx.Response]
 
@@ -152,6 +153,15 @@ def test_a_name_is_a_label_and_never_a_path(http: Call, sack: haversack.Haversac
 )
 def test_names_that_cannot_be_are_refused(http: Call, path: str):
     assert http("POST", path, json={"content": "x"}).status_code == 400
+
+
+def test_wrong_keys_are_slowed_down_and_right_ones_are_not(make: Callable[..., Call]):
+    caller = make(failures_per_minute=3)
+    wrong = {"authorization": "Bearer hvs_nobody_nothing"}
+    told = [caller("GET", "/v1/namespaces", headers=wrong) for _ in range(4)]
+    assert [one.status_code for one in told] == [401, 401, 401, 429]
+    assert (told[3].json()["code"], int(told[3].headers["retry-after"])) == ("RATE_LIMIT_EXCEEDED", 20)
+    assert caller("GET", "/v1/namespaces").status_code == 200
 
 
 def test_a_key_has_a_pace(make: Callable[..., Call]):

@@ -18,9 +18,11 @@ import pytest
 import haversack
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError
+from haversack.guard.listening import is_loopback
+from haversack.guard.settings import Limits
 from haversack.server.app import create_app
-from haversack.server.run import Server, is_loopback, serve
-from haversack.server.settings import Limits, ServerSettings
+from haversack.server.run import Server, serve
+from haversack.server.settings import ServerSettings
 
 LIMITS = Limits(body_seconds=1.0, head_seconds=1.0, drain_seconds=10)
 WHERE = "/v1/namespaces/alice/memories"
@@ -160,6 +162,17 @@ def test_a_bomb_does_not_unpack(lone: Served):
         )
     assert answered.status_code == 413
     assert peak() - before < 64 << 20
+
+
+_WHOLE = gzip.compress(json.dumps({"content": "half of it"}).encode())
+
+
+@pytest.mark.parametrize("body", [_WHOLE[:-4], _WHOLE + _WHOLE, b""])
+def test_a_gzip_body_that_is_not_one_whole_stream_is_refused(lone: Served, body: bytes):
+    headers = {"content-encoding": "gzip", "content-type": "application/json"}
+    answered = lone.http.post(WHERE, content=body, headers=headers)
+    assert (answered.status_code, answered.json()["code"]) == (400, "INVALID_REQUEST")
+    assert lone.sack.namespace("alice").stats().memories == {}
 
 
 def test_a_slow_body_is_given_up_on(lone: Served):

@@ -55,7 +55,8 @@ def mcp(
         from haversack.mcp.tools import ToolOptions
     except ModuleNotFoundError as error:
         raise MissingExtraError("serving MCP needs: pip install 'haversack[mcp]'") from error
-    options = ToolOptions(settings=load_config(place.config).engine, hold_back=hold_back)
+    config = load_config(place.config)
+    options = ToolOptions(settings=config.engine, hold_back=hold_back)
     if not http:
         if without_keys or names:
             raise InputError("--open and --allow-host are about HTTP: add --http")
@@ -63,7 +64,10 @@ def mcp(
         return
     from haversack.mcp.http import HttpOptions, serve_http
 
-    reached = HttpOptions(host=host, port=port, open=without_keys, names=names)
+    served = config.server
+    reached = HttpOptions(
+        host=host, port=port, open=without_keys, names=names, limits=served.limits, tokens=served.tokens
+    )
     with place.open(create=True) as sack:
         serve_http(sack, namespace=place.namespace, http=reached, options=options, log_level=log_level)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -47,20 +46,20 @@ def serve(place: Place, host: str, port: int, embedder: str | None) -> None:
     config = load_config(place.config)
     with open_haversack(place.store, embedder=embedder, config=config) as sack:
         show.note(f"listening on http://{host}:{port} over {place.store}; stop with Ctrl-C")
-        listen(sack, config.server, host=host, port=port, around=_pages(sack, config))
+        listen(sack, config.server, host=host, port=port, pages=_pages(sack, config))
 
 
-def _pages(sack: Haversack, config: Config) -> Callable[[ASGIApp], ASGIApp]:
-    """Puts the inspector beside the server; where its packages are missing, the server goes without it."""
+def _pages(sack: Haversack, config: Config) -> dict[str, ASGIApp]:
+    """The inspector, for beside the routes; where its packages are missing, the server goes without it."""
     try:
         from haversack.inspector.render import WINDOW, Defaults
-        from haversack.inspector.run import with_pages
+        from haversack.inspector.run import pages_of
     except ImportError as error:
         show.note(f"no pages at /inspector ({error.name} is missing): pip install 'haversack[server]'")
-        return lambda app: app
+        return {}
     by_key = sack.keys.exist() or config.server.tokens is not None
     defaults = Defaults(model=config.engine.model, window=config.memory.context_window or WINDOW)
-    return with_pages(sack, defaults, by_key=by_key)
+    return pages_of(sack, defaults, by_key=by_key)
 
 
 COMMANDS = [serve]

@@ -15,6 +15,7 @@ from haversack.engine.feedback import Signal
 from haversack.engine.keys import Scope
 from haversack.engine.visits import Visit
 from haversack.errors import NotFoundError
+from haversack.guard.refusal import Refused
 from haversack.model.memory import Kind, Memory, Source
 from haversack.server.caller import Caller, In, ReadCaller, WriteCaller
 from haversack.server.dakera.memories import AgentQuery, MemoryId
@@ -30,7 +31,6 @@ from haversack.server.dakera.shapes import (
     visit_record,
     warnings_of,
 )
-from haversack.server.problem import Refused
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import answer
 

@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from haversack.clock import utc_now
 from haversack.engine.keys import Key, Scope
+from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller
 from haversack.server.dakera.shapes import Answer, Loose, key_record
-from haversack.server.problem import Refused
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.routes.keys import KeyBody, KeyId, Patterns, check_rights, issue_key, key_of, keys_of
 from haversack.server.shapes import answer

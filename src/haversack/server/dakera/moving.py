@@ -17,10 +17,10 @@ from starlette.responses import Response
 from haversack.clock import utc_now
 from haversack.engine.keys import Scope
 from haversack.errors import InputError
+from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller, In, ReadCaller, WriteCaller
 from haversack.server.dakera.memories import AgentQuery
 from haversack.server.dakera.shapes import Answer, StoreItem, agent, memory_record, stored_details
-from haversack.server.problem import Refused
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import answer
 from haversack.server.watch import Metrics

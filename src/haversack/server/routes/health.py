@@ -10,8 +10,8 @@ from starlette.responses import PlainTextResponse, Response
 from typing_extensions import TypedDict
 
 from haversack.engine.keys import Scope
+from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller, ReadCaller
-from haversack.server.problem import Refused
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import KeyShape, answer, key_shape
 from haversack.server.watch import Metrics

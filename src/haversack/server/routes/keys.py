@@ -16,9 +16,9 @@ from typing_extensions import TypedDict
 from haversack.engine.auditing import Deed
 from haversack.engine.keys import Issued, Key, Scope
 from haversack.errors import NotFoundError
+from haversack.guard.refusal import Refused
 from haversack.model.times import read_time
 from haversack.server.caller import AdminCaller, Caller
-from haversack.server.problem import Refused
 from haversack.server.requests import Body
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape

@@ -13,9 +13,9 @@ from typing_extensions import TypedDict
 from haversack.engine.forgetting import Forgotten
 from haversack.engine.keys import Scope
 from haversack.engine.receipts import Receipt
+from haversack.guard.refusal import Refused
 from haversack.model.memory import Kind, Memory
 from haversack.server.caller import In, ReadNs, WriteNs
-from haversack.server.problem import Refused
 from haversack.server.requests import Body, FeedbackBody, ForgetBody, MemoriesBody, MemoryBody, MemoryChanges
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import MemoryShape, answer, memory_shape

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from haversack.engine.receipts import Receipt
+from haversack.guard.refusal import Refused
 from haversack.model.memory import Turn
 from haversack.server.caller import ReadNs, WriteNs
-from haversack.server.problem import Refused
 from haversack.server.requests import TurnBody, TurnsBody
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.routes.memories import IdempotencyKey

@@ -14,8 +14,8 @@ from jwt.algorithms import ECAlgorithm
 
 from haversack.engine.keys import Scope
 from haversack.errors import ConfigError
-from haversack.server.bearer import token_reader
-from haversack.server.settings import TokenSettings
+from haversack.guard.bearer import token_reader
+from haversack.guard.settings import TokenSettings
 
 KEY = ec.generate_private_key(ec.SECP256R1())
 OTHER = ec.generate_private_key(ec.SECP256R1())

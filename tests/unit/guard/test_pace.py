@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from haversack.server.pace import Pace
-from haversack.server.problem import Refused
-from haversack.server.settings import Limits
+from haversack.guard.pace import Pace
+from haversack.guard.refusal import Refused
+from haversack.guard.settings import Limits
 
 
 def test_a_bucket_refills_evenly():
@@ -70,7 +70,7 @@ def test_who_waits_too_long_is_refused():
 
 def test_one_key_does_not_take_every_place():
     async def run() -> list[int]:
-        pace = Pace(Limits(key_active=1, key_streams=1))
+        pace = Pace(Limits(key_active=1, key_waiting=0, key_streams=1))
         found: list[int] = []
         async with pace.place("a"), pace.stream("a"):
             for turn in (pace.place, pace.stream):
@@ -86,3 +86,49 @@ def test_one_key_does_not_take_every_place():
         return found
 
     assert asyncio.run(run()) == [429, 429, 200, 200]
+
+
+def test_a_key_waits_for_its_own_places_and_leaves_those_of_others():
+    async def run() -> list[str]:
+        pace, told = Pace(Limits(active=2, key_active=1, key_waiting=1)), list[str]()
+        go = {name: asyncio.Event() for name in ("a1", "a2", "a3", "b1")}
+
+        async def work(name: str) -> None:
+            try:
+                async with pace.place(name[0]):
+                    told.append(f"{name} in")
+                    await go[name].wait()
+            except Refused as refused:
+                told.append(f"{name} {refused.status}")
+
+        tasks = list[asyncio.Task[None]]()
+        for name in go:
+            tasks.append(asyncio.create_task(work(name)))
+            await asyncio.sleep(0)
+        for event in go.values():
+            event.set()
+        await asyncio.gather(*tasks)
+        assert not pace._own
+        return told
+
+    assert asyncio.run(run()) == ["a1 in", "a3 429", "b1 in", "a2 in"]
+
+
+def test_who_gives_up_waiting_leaves_its_place_in_the_queue():
+    async def run() -> list[int]:
+        pace = Pace(Limits(active=1, waiting=1))
+        async with pace.place("a"):
+            gone = asyncio.create_task(_enter(pace, "b"))
+            await asyncio.sleep(0)
+            gone.cancel()
+            await asyncio.wait([gone])
+            waits = asyncio.create_task(_enter(pace, "c"))
+            await asyncio.sleep(0)
+        return [await waits, await _enter(pace, "d")]
+
+    assert asyncio.run(run()) == [200, 200]
+
+
+async def _enter(pace: Pace, key: str) -> int:
+    async with pace.place(key):
+        return 200

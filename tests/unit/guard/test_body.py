@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.server.body import shape_fault
-from haversack.server.settings import Limits
+from haversack.guard.body import shape_fault
+from haversack.guard.settings import Limits
 
 LIMITS = Limits(depth=4, containers=50)
 

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from haversack.server.problem import Refused, problem_of
-from haversack.server.settings import Limits
+from haversack.guard.refusal import Refused
+from haversack.guard.settings import Limits
 
 __all__ = ["BodyLimits", "shape_fault"]
 
@@ -47,8 +47,7 @@ class BodyLimits:
             body = b"".join([chunk async for chunk in chunks])
             _check_shape(body, headers, self._limits)
         except Refused as refused:
-            refused.headers["connection"] = "close"
-            await problem_of(refused)(scope, receive, _lingering(receive, send))
+            await refused.turn_away(scope, receive, _lingering(receive, send))
             return
         await self._app(scope, _whole(body, receive), send)
 
@@ -94,6 +93,7 @@ async def _chunks(receive: Receive, headers: dict[bytes, bytes], most: int, seco
             raise _too_large(most)
         if chunk:
             yield chunk
+    unpack.end()
 
 
 def _check_framing(headers: dict[bytes, bytes], most: int) -> None:
@@ -120,6 +120,11 @@ class _Unpacker:
         except zlib.error:
             raise Refused(400, "INVALID_REQUEST", "the body is not gzip, though its Content-Encoding says so") from None
 
+    def end(self) -> None:
+        """Refuse what is cut short, or goes on behind its end: something would be lost."""
+        if not self._inflate.eof or self._inflate.unused_data:
+            raise Refused(400, "INVALID_REQUEST", "the body must be one whole gzip stream")
+
 
 def _unpacker(headers: dict[bytes, bytes]) -> _Unpacker | _Plain:
     match headers.get(b"content-encoding", b"identity").strip().lower():
@@ -137,6 +142,9 @@ class _Plain:
     def __call__(self, data: bytes, most: int) -> bytes:
         del most
         return data
+
+    def end(self) -> None:
+        """Nothing can be missing."""
 
 
 def _too_large(most: int) -> Refused:

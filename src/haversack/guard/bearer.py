@@ -11,8 +11,8 @@ from typing import Any, cast
 import jwt
 
 from haversack.engine.keys import Key, Scope
+from haversack.guard.settings import TokenSettings
 from haversack.net import check_address
-from haversack.server.settings import TokenSettings
 
 __all__ = ["token_reader"]
 
@@ -20,7 +20,7 @@ _PREFIX = "haversack:"
 
 
 def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
-    """Reads a token into the key that it stands for; None for a token that is not valid here."""
+    """Reads a token into the key that it stands for; None for a token that is not valid here. For any thread."""
     signing_key = _signing_keys(settings)
 
     def read(token: str) -> Key | None:
@@ -33,7 +33,7 @@ def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
                 audience=settings.audience,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, KeyError):
+        except (jwt.PyJWTError, KeyError, ValueError):
             return None
         return _key(claims, settings)
 
@@ -43,7 +43,7 @@ def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
 def _signing_keys(settings: TokenSettings) -> Callable[[str], Any]:
     if settings.jwks.startswith(("https://", "http://")):
         address = check_address(settings.jwks, what="server.tokens.jwks", allow_private=settings.allow_private)
-        client = jwt.PyJWKClient(address, cache_keys=True, timeout=5)
+        client = jwt.PyJWKClient(address, timeout=5)
         return lambda token: client.get_signing_key_from_jwt(token).key
     found = jwt.PyJWKSet.from_dict(json.loads(Path(settings.jwks).read_text(encoding="utf-8")))
     by_id = {key.key_id: key.key for key in found.keys}

@@ -1,0 +1,91 @@
+"""Who calls: by a key of the store, or by an identity provider's token. Wrong ones are counted by where they come from.
+
+A caller with a valid key is let in whatever comes from the same address: behind a proxy all have one address, and a
+secret of 256 random bits is not found by trying. The count keeps a loop of failures cheap, and tells it to slow down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+from collections.abc import Callable
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from haversack.engine.haversack import Haversack
+from haversack.engine.keys import Key
+from haversack.errors import StoreError
+from haversack.guard.pace import Buckets
+from haversack.guard.refusal import Refused, too_many
+from haversack.guard.settings import Limits
+
+__all__ = ["Callers", "Failures", "ReadToken", "address_of", "needs_key"]
+
+ReadToken = Callable[[str], Key | None]
+"""The key that a token stands for, or None."""
+
+_BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] ([\x21-\x7e]+)")
+
+
+class Failures:
+    """How often each address failed to say who it is."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._failures = Buckets(limits.failures_per_minute)
+
+    def count(self, address: str) -> Refused:
+        """Count one more; the answer that it deserves."""
+        if self._failures.per_minute:
+            left = self._failures.take(address, asyncio.get_running_loop().time())
+            if left < 0:
+                return too_many("too many wrong keys came from this address", -left)
+        return _unknown("INVALID_API_KEY", "this key is not known, or it is revoked or expired")
+
+
+class Callers:
+    """Checks `Authorization: Bearer` at every request."""
+
+    def __init__(self, sack: Haversack, failures: Failures, read_token: ReadToken | None = None) -> None:
+        self._sack = sack
+        self._failures = failures
+        self._read_token = read_token
+
+    async def __call__(self, scope: Scope) -> Key | None:
+        """The caller's key, None where none is shown; Refused where it is no good."""
+        given = Headers(scope=scope).getlist("authorization")
+        if not given:
+            return None
+        found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+        try:
+            key = await asyncio.to_thread(self._key_of, found[1]) if found else None
+        except StoreError:
+            raise Refused(503, "SERVICE_UNAVAILABLE", "keys cannot be read now", headers={"retry-after": "1"}) from None
+        if key is None:
+            raise self._failures.count(address_of(scope))
+        return key
+
+    def _key_of(self, secret: str) -> Key | None:
+        if secret.startswith("hvs_") or self._read_token is None:
+            return self._sack.keys.check(secret)
+        return self._read_token(secret)
+
+
+def needs_key() -> Refused:
+    """The answer to who shows none."""
+    return _unknown("AUTHENTICATION_REQUIRED", "send a key: Authorization: Bearer hvs_…")
+
+
+def address_of(scope: Scope) -> str:
+    """Where a request comes from; of IPv6 the network, since one machine has all of its addresses."""
+    host: str = (scope.get("client") or ("", 0))[0]
+    try:
+        ip = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    return host if ip.version == 4 else str(ipaddress.ip_network((ip, 64), strict=False))  # noqa: PLR2004
+
+
+def _unknown(code: str, detail: str) -> Refused:
+    return Refused(401, code, detail, headers={"www-authenticate": "Bearer"})

@@ -1,0 +1,94 @@
+"""Listening: what uvicorn is told by every door, and connections that are closed on those who dawdle."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from typing import cast
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from haversack.guard.settings import Limits
+
+__all__ = ["is_loopback", "listener", "names_loopback"]
+
+_HEAD_BYTES = 32_768
+
+
+def listener(app: ASGIApp, limits: Limits, *, host: str = "127.0.0.1", port: int = 0) -> uvicorn.Config:
+    """The application as it is served within these limits. No proxy's word is taken for where a request comes from."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=cast("type[asyncio.Protocol]", _impatient(limits.head_seconds)),
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=int(limits.drain_seconds),
+        h11_max_incomplete_event_size=_HEAD_BYTES,
+        proxy_headers=False,
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs of this machine can reach the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def names_loopback(address: str) -> bool:
+    """Whether an address with a scheme or `//` before it (of a header) means this machine."""
+    try:
+        return is_loopback(urlsplit(address).hostname or "")
+    except ValueError:
+        return False
+
+
+def _impatient(seconds: float) -> type[H11Protocol]:
+    """A connection that is closed when a request's headers do not arrive in time."""
+
+    class Impatient(H11Protocol):
+        """Closes on those who dawdle with their headers."""
+
+        _until: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+            super().connection_made(transport)
+            self._until = self.loop.call_later(seconds, transport.close)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._calm()
+            super().connection_lost(exc)
+
+        def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
+            """Who has said everything and closed that half still gets the answer; anybody else is gone."""
+            asked = self.cycle is not None and not self.cycle.more_body  # pyright: ignore[reportUnnecessaryComparison]
+            return asked and not self.cycle.response_complete
+
+        def data_received(self, data: bytes) -> None:
+            before = self.cycle
+            is_idle = before is None or before.response_complete  # pyright: ignore[reportUnnecessaryComparison]
+            if is_idle and self._until is None:
+                self._until = self.loop.call_later(seconds, self.transport.close)
+            super().data_received(data)
+            if self.cycle is not before:
+                self._calm()
+
+        def _calm(self) -> None:
+            if self._until is not None:
+                self._until.cancel()
+                self._until = None
+
+    return Impatient
