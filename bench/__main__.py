@@ -23,6 +23,7 @@ ALONE = {
     "optimum": "bench.speed.optimum:run",
     "cap": "bench.speed.cap:run",
     "context": "bench.speed.context:run",
+    "index": "bench.speed.index:run",
     "writing": "bench.speed.writing:run",
     "maintenance": "bench.maintenance.run:run",
     "prefix": "bench.history.prefix:run",
