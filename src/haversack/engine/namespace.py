@@ -44,7 +44,7 @@ from haversack.engine.trims import Trimmed, trimmed
 from haversack.engine.why import Explanation, explain
 from haversack.errors import InputError, NotFoundError
 from haversack.llm.cost import Call
-from haversack.model.memory import Memory, SessionInfo
+from haversack.model.memory import Json, Memory, SessionInfo
 from haversack.model.query import Filter
 from haversack.model.text import clean, label
 from haversack.model.times import Moment, read_time
@@ -129,6 +129,10 @@ class Namespace:
     def get_many(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Those of these memories that exist, in the order asked."""
         return self._core.store.memories(self.name, list(memory_ids))
+
+    def filed(self, field: str, value: Json) -> list[Memory]:
+        """All memories whose metadata field has that value, oldest first, also those that were forgotten or ended."""
+        return self.get_many(self._core.recall.filed(self.name, field, value))
 
     def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> list[Hit]:
         """The memories that answer the query, best first, each with its score (0 to 1) and the parts of it.

@@ -29,9 +29,12 @@ from haversack.guard.pace import Pace
 from haversack.guard.refusal import Refused, answer_problem
 from haversack.server.caller import Needs, ReadCaller
 from haversack.server.dakera import agents as dakera_agents
+from haversack.server.dakera import feedback as dakera_feedback
 from haversack.server.dakera import keys as dakera_keys
 from haversack.server.dakera import memories as dakera_memories
 from haversack.server.dakera import moving as dakera_moving
+from haversack.server.dakera import sessions as dakera_sessions
+from haversack.server.dakera import tidying as dakera_tidying
 from haversack.server.dakera.absent import absent_call
 from haversack.server.gate import OPEN_PATHS, Gate, Guard
 from haversack.server.pages import Pages
@@ -77,7 +80,10 @@ _ROUTERS = (
     jobs.router,
     keys.router,
     dakera_memories.router,
+    dakera_sessions.router,
     dakera_agents.router,
+    dakera_tidying.router,
+    dakera_feedback.router,
     dakera_keys.router,
     dakera_moving.router,
 )

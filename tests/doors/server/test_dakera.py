@@ -218,6 +218,31 @@ def test_a_bad_record_does_not_stop_an_import(client: Any):
 
 
 @pytest.mark.parametrize(
+    "wrong",
+    [
+        {"content": "x", "metadata": "{no json"},
+        {"content": "x", "importance": "high"},
+        {"content": "x", "importance": [1]},
+        {"content": "x", "event_time": "yesterdayish"},
+        {"content": "\u200b"},
+        {"content": ["x"]},
+        [],
+    ],
+)
+def test_every_kind_of_bad_record_is_reported_and_left_out(client: Any, wrong: object):
+    taken = client.import_memories(
+        [{"content": "before\u2028it"}, wrong, {"content": "after"}], "jsonl", agent_id=AGENT
+    )
+    assert (taken.imported_count, taken.skipped_count, len(taken.errors)) == (2, 1, 1)
+    assert {one["content"] for one in client.agent_memories(AGENT)} == {"before\u2028it", "after"}
+
+
+def test_a_table_with_a_cell_beyond_measure_is_refused(client: Any):
+    with pytest.raises(dakera.ValidationError, match="not csv"):
+        client.import_memories("content\n" + "x" * 200_000, "csv", agent_id=AGENT)
+
+
+@pytest.mark.parametrize(
     ("name", "arguments"),
     [
         ("knowledge_graph", (AGENT, "x")),
@@ -241,6 +266,46 @@ def test_the_same_words_again_are_the_same_memory_and_it_says_so(client: Any):
     again = client.store_memory(AGENT, "once", importance=0.9)
     assert again["id"] == first["id"]
     assert "fields were not changed" in again["warnings"][0]
+
+
+def test_an_agent_may_give_its_memories_ids_of_its_own(connect: Callable[..., Any], client: Any):
+    def store(*items: tuple[str, str | None], agent: str = AGENT) -> list[Any]:
+        told = [dakera.BatchStoreMemoryItem(content, id=name) for content, name in items]
+        return client.store_memories_batch(dakera.BatchStoreMemoryRequest(agent, told)).stored
+
+    assert [one.id for one in store(("Alice lives in Rome", "home"), ("Alice likes tea", "tea"))] == ["home", "tea"]
+    store(("Bob lives in Bonn", "home"), agent="user-bob")
+    read = client.get_memory(AGENT, "home")
+    assert (read["id"], read["content"], read["metadata"]) == ("home", "Alice lives in Rome", {})
+    store(("Alice lives in Oslo", "home"))
+    assert [one["content"] for one in client.agent_memories(AGENT)] == ["Alice likes tea", "Alice lives in Oslo"]
+    assert client.get_memory("user-bob", "home")["content"] == "Bob lives in Bonn"
+    reached = connect("write", ["user-bob"])
+    assert reached.get_memory(None, "home")["content"] == "Bob lives in Bonn"
+    assert client.update_memory(AGENT, "home", metadata={"a": 1})["metadata"] == {"a": 1}
+    assert client.update_importance(AGENT, ["home"], 0.7)["memory_id"] == "home"
+    assert client.memory_feedback(AGENT, "home", "upvote")["memory_id"] == "home"
+    assert len(client.get_memory_feedback_history("home", AGENT).entries) == 1
+    assert client.recall(AGENT, "Oslo").memories[0].id == "home"
+    merged = client.consolidate(AGENT, memory_ids=["home", "tea"])
+    assert merged["source_memory_ids"] == ["home", "tea"]
+    assert merged["consolidated_memory"]["id"] not in {"home", "tea"}
+    assert {one.id for one in client.list_deduplicated(AGENT).memories} == {"home", "tea"}
+    assert client.restore_deduplicated(AGENT, "home")["id"] == "home"
+    assert client.forget(AGENT, "home")["memory_ids"] == ["home"]
+    assert store(("Alice lives in Bergen", "home"))[0].id == "home"
+    assert client.get_memory(AGENT, "home")["content"] == "Alice lives in Bergen"
+
+
+def test_an_id_goes_to_what_was_remembered_without_one(client: Any):
+    first = client.store_memory(AGENT, "once")
+    item = dakera.BatchStoreMemoryItem("once", id="mine")
+    again = client.store_memories_batch(dakera.BatchStoreMemoryRequest(AGENT, [item])).stored[0]
+    assert again.id == "mine"
+    assert client.get_memory(AGENT, "mine")["content"] == client.get_memory(AGENT, first["id"])["content"] == "once"
+    twice = [dakera.BatchStoreMemoryItem("a", id="same"), dakera.BatchStoreMemoryItem("b", id="same")]
+    with pytest.raises(dakera.ValidationError, match="twice"):
+        client.store_memories_batch(dakera.BatchStoreMemoryRequest(AGENT, twice))
 
 
 def test_a_wrong_key_is_an_authentication_error(served: tuple[str, Haversack]):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
+from pydantic import JsonValue
 from starlette.responses import Response
 
 from haversack.assemble import Context
@@ -13,10 +14,12 @@ from haversack.clock import utc_now
 from haversack.engine.keys import Scope
 from haversack.engine.reading import Hit
 from haversack.errors import InputError, NotFoundError
-from haversack.model.memory import Memory, Source
+from haversack.model.memory import Memory, Source, Stage
 from haversack.server.caller import Caller, In, ReadCaller, WriteCaller
+from haversack.server.dakera.ids import GIVEN, MemoryId, find, known, own_ids, shown_id, shown_ids
 from haversack.server.dakera.shapes import (
     TYPES,
+    AgentQuery,
     Answer,
     BatchFilter,
     ForgetBody,
@@ -38,8 +41,6 @@ from haversack.server.shapes import answer
 
 router = APIRouter(tags=["dakera"], prefix="/v1")
 
-MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
-AgentQuery = Annotated[str, Query(min_length=1, max_length=1000)]
 _WIDE = 1_000
 """Hits looked through where a filter of theirs is none of ours."""
 
@@ -100,7 +101,7 @@ def recall(caller: ReadCaller, body: RecallBody) -> Response:
     else:
         packed = _packed(here, body)
         told["memories"] = list(_kept_records(here, packed, body.agent_id))
-        told["context"] = _context_record(packed)
+        told["context"] = _context_record(here, packed)
         here.note("context", ids=packed.items)
     return answer(told)
 
@@ -124,8 +125,8 @@ def get_memory(
     if agent_id is None:
         agent_id = _holder(caller, memory_id)
     here = agent(caller, agent_id, Scope.READ)
-    memory = here.ns.get(memory_id)
-    here.note("read", ids=[memory_id])
+    memory = known(here.ns, memory_id)
+    here.note("read", ids=[memory.id])
     return answer(memory_record(memory, agent_id))
 
 
@@ -133,16 +134,20 @@ def get_memory(
 def update_memory(caller: WriteCaller, memory_id: MemoryId, agent_id: AgentQuery, body: UpdateBody) -> Response:
     """Change fields of a memory; the earlier wording is kept."""
     here = agent(caller, agent_id, Scope.WRITE)
-    old = here.ns.get(memory_id)
+    old = known(here.ns, memory_id)
     changes: dict[str, Any] = {
         name: value for name in ("content", "importance", "tags") if (value := getattr(body, name)) is not None
     }
     if body.metadata is not None or body.memory_type is not None:
         kind = body.memory_type or type_of(old)
         told = dict(old.metadata) if body.metadata is None else body.metadata
-        changes |= {"metadata": {**told, "memory_type": kind}, "kind": TYPES[kind] if body.memory_type else old.kind}
-    memory = here.ns.edit(memory_id, **changes) if changes else old
-    here.note("edit", ids=[memory_id])
+        given = {GIVEN: old.metadata[GIVEN]} if GIVEN in old.metadata else {}
+        changes |= {
+            "metadata": {**told, **given, "memory_type": kind},
+            "kind": TYPES[kind] if body.memory_type else old.kind,
+        }
+    memory = here.ns.edit(old.id, **changes) if changes else old
+    here.note("edit", ids=[old.id])
     told_back = memory_record(memory, agent_id)
     if notes := warnings_of(body):
         told_back["warnings"] = list(notes)
@@ -153,10 +158,11 @@ def update_memory(caller: WriteCaller, memory_id: MemoryId, agent_id: AgentQuery
 def forget(caller: WriteCaller, body: ForgetBody) -> Response:
     """Forget memories: hidden from every read, or with `hard` gone from every file."""
     here = agent(caller, body.agent_id, Scope.WRITE)
-    done = here.ns.forget(body.memory_ids, hard=body.hard)
+    names = dict(zip(own_ids(here.ns, body.memory_ids), body.memory_ids, strict=True))
+    done = here.ns.forget(names, hard=body.hard)
     here.note("forget for good" if body.hard else "forget", ids=(*done.memories, *done.derived), now=True)
-    gone = [*done.memories, *done.derived]
-    return answer({"deleted_count": len(gone), "memory_ids": list(gone), "hard": body.hard})
+    gone: list[JsonValue] = [names.get(one, one) for one in (*done.memories, *done.derived)]
+    return answer({"deleted_count": len(gone), "memory_ids": gone, "hard": body.hard})
 
 
 @router.post("/memories/recall/batch", response_model=Answer, responses=PROBLEMS)
@@ -201,7 +207,7 @@ def set_importance(caller: WriteCaller, body: ImportanceBody) -> Response:
     if body.memory_id is None:
         raise InputError("memory_id is missing")
     memory = _set_importance(caller, body.memory_id, body)
-    return answer({"memory_id": memory.id, "importance": memory.importance, "updated": True})
+    return answer({"memory_id": shown_id(memory), "importance": memory.importance, "updated": True})
 
 
 @router.patch("/memories/{memory_id:label}/importance", response_model=Answer, responses=problems(409))
@@ -212,26 +218,51 @@ def patch_importance(caller: WriteCaller, memory_id: MemoryId, body: ImportanceB
 
 def _set_importance(caller: Caller, memory_id: str, body: ImportanceBody) -> Memory:
     here = agent(caller, body.agent_id, Scope.WRITE)
-    memory = here.ns.edit(memory_id, importance=body.importance)
-    here.note("edit", ids=[memory_id])
+    memory = here.ns.edit(known(here.ns, memory_id).id, importance=body.importance)
+    here.note("edit", ids=[memory.id])
     return memory
 
 
-def _keep(here: In, items: Iterable[StoreItem]) -> list[Memory]:
-    now = utc_now()
-    drafts = [{**stored_details(item, now), "source": Source(session=item.session_id)} for item in items]
-    kept = here.ns.remember_many(drafts)
+def _keep(here: In, items: Sequence[StoreItem]) -> list[Memory]:
+    """The new ones in one transaction; then what was stored under an id of its own is reworded."""
+    now, names = utc_now(), [item.id for item in items if item.id]
+    if len(set(names)) < len(names):
+        raise InputError("an id stands twice among these memories")
+    before = {name: memory for name in names if (memory := find(here.ns, name)) and memory.stage is not Stage.DELETED}
+    drafts = [
+        {**stored_details(item, now), "source": Source(session=item.session_id)}
+        for item in items
+        if item.id not in before
+    ]
+    fresh = iter(here.ns.remember_many(drafts) if drafts else ())
+    kept = [
+        _reworded(here, before[item.id], item) if item.id in before else _named(here, next(fresh), item.id)
+        for item in items
+    ]
     here.note("remember", ids=[memory.id for memory in kept])
     return kept
+
+
+def _named(here: In, memory: Memory, name: str | None) -> Memory:
+    """A memory under this id too, where it was remembered already without one of its agent's."""
+    if name is None or GIVEN in memory.metadata:
+        return memory
+    return here.ns.edit(memory.id, metadata={**memory.metadata, GIVEN: name})
+
+
+def _reworded(here: In, old: Memory, item: StoreItem) -> Memory:
+    """A memory that its agent stores again under the id that it has; its earlier wording is kept."""
+    told = stored_details(item, utc_now())
+    return here.ns.edit(old.id, **{name: value for name, value in told.items() if name != "event_time" or value})
 
 
 def _known_notes(items: Iterable[StoreItem], kept: Iterable[Memory]) -> list[str]:
     """What was remembered already keeps its own fields: say so where they differ from those sent."""
     return [
-        f"{memory.id} says the same already: its fields were not changed (use update_memory)"
+        f"{shown_id(memory)} says the same already: its id and fields were not changed (use update_memory)"
         for item, memory in zip(items, kept, strict=True)
-        if (memory.importance, memory.source.session, set(memory.tags))
-        != (item.importance, item.session_id, set(item.tags or ()))
+        if (memory.importance, memory.source.session, set(memory.tags), item.id or shown_id(memory))
+        != (item.importance, item.session_id, set(item.tags or ()), shown_id(memory))
     ]
 
 
@@ -299,14 +330,18 @@ def _kept_records(here: In, packed: Context, agent_id: str) -> list[Answer]:
     ]
 
 
-def _context_record(packed: Context) -> Answer:
-    left = [row for row in packed.verdicts if row.verdict in {"dropped", "filtered"}]
+def _context_record(here: In, packed: Context) -> Answer:
+    left = [row for row in packed.verdicts if row.verdict in {"dropped", "filtered"}][:100]
+    names = shown_ids(here.ns, [row.memory_id for row in left])
     return {
         "text": packed.text,
         "tokens": packed.tokens,
         "budget": packed.budget,
         "kept": len(packed.items),
-        "left_out": [{"memory_id": row.memory_id, "reason": row.reason, "tokens": row.tokens} for row in left[:100]],
+        "left_out": [
+            {"memory_id": name, "reason": row.reason, "tokens": row.tokens}
+            for name, row in zip(names, left, strict=True)
+        ],
     }
 
 
@@ -321,8 +356,4 @@ def _holder(caller: Caller, memory_id: str) -> str:
 
 
 def _has(caller: Caller, namespace: str, memory_id: str) -> bool:
-    try:
-        caller.sack.namespace(namespace).get(memory_id)
-    except NotFoundError:
-        return False
-    return True
+    return find(caller.sack.namespace(namespace), memory_id) is not None

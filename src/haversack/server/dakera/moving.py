@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 import msgspec
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 from starlette.responses import Response
 
 from haversack.clock import utc_now
@@ -19,8 +19,7 @@ from haversack.engine.keys import Scope
 from haversack.errors import InputError
 from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller, In, ReadCaller, WriteCaller
-from haversack.server.dakera.memories import AgentQuery
-from haversack.server.dakera.shapes import Answer, StoreItem, agent, memory_record, stored_details
+from haversack.server.dakera.shapes import AgentQuery, Answer, StoreItem, agent, memory_record, stored_details
 from haversack.server.routes.declare import PROBLEMS, problems
 from haversack.server.shapes import answer
 from haversack.server.watch import Metrics
@@ -31,6 +30,7 @@ Format = Annotated[str, Query(pattern="^(jsonl|csv|mem0|zep)$")]
 _TEXT_KEYS = ("content", "memory", "fact", "text")
 _COLUMNS = ("id", "content", "memory_type", "importance", "tags", "session_id", "created_at", "metadata")
 _MOST_ERRORS = 50
+_TOGETHER = 500
 _MOST_BYTES = 32 << 20
 """This import is read as a whole; the one at `/v1/namespaces/…/import` is not."""
 _FILE = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
@@ -97,40 +97,52 @@ def _bring_in(here: In, data: bytes, form: str) -> Answer:
     now, known = utc_now(), here.ns.stats().memories
     drafts: list[dict[str, Any]] = []
     errors: list[str] = []
-    for number, record in enumerate(_read(data, form), start=1):
+    total = 0
+    for total, record in enumerate(_read(data, form), start=1):
         try:
             drafts.append(stored_details(_item(record), now))
-        except (InputError, ValidationError) as error:
-            errors.append(f"record {number}: {str(error).splitlines()[0]}")
-    for start in range(0, len(drafts), 500):
-        here.ns.remember_many(drafts[start : start + 500])
+        except (ValueError, TypeError, RecursionError, msgspec.DecodeError) as error:
+            errors.append(f"record {total}: {str(error).splitlines()[0]}")
+    for start in range(0, len(drafts), _TOGETHER):
+        errors += _kept(here, drafts[start : start + _TOGETHER])
     added = sum(here.ns.stats().memories.values()) - sum(known.values())
     here.note("import", count=added, now=True)
     moment = int(now.timestamp())
     return {
         "job_id": f"import-{moment}",
-        "status": "failed" if errors and not drafts else "done",
+        "status": "failed" if errors and not added else "done",
         "format": form,
-        "total": len(drafts) + len(errors),
+        "total": total,
         "imported": added,
-        "skipped": len(drafts) + len(errors) - added,
+        "skipped": total - added,
         "errors": cast("list[JsonValue]", errors[:_MOST_ERRORS]),
         "started_at": moment,
         "finished_at": int(utc_now().timestamp()),
     }
 
 
+def _kept(here: In, drafts: list[dict[str, Any]]) -> list[str]:
+    """What is wrong with some of these; the others are remembered, in one transaction where nothing is wrong."""
+    try:
+        here.ns.remember_many(drafts)
+    except InputError as error:
+        if len(drafts) == 1:
+            return [str(error)]
+        return [fault for draft in drafts for fault in _kept(here, [draft])]
+    return []
+
+
 def _read(data: bytes, form: str) -> Iterator[object]:
     text = data.decode("utf-8-sig", "replace")
-    if form == "csv":
-        yield from csv.DictReader(io.StringIO(text))
-        return
     try:
+        if form == "csv":
+            yield from csv.DictReader(io.StringIO(text))
+            return
         if form == "jsonl":
-            yield from (msgspec.json.decode(line) for line in text.splitlines() if line.strip())
+            yield from (msgspec.json.decode(line) for line in text.split("\n") if line.strip())
             return
         document: object = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, RecursionError, csv.Error) as error:
         raise InputError(f"the file is not {form}: {error}") from None
     wrapper = "messages" if form == "zep" else "memories"
     items = cast("dict[str, object]", document).get(wrapper, []) if isinstance(document, dict) else document

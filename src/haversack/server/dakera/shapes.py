@@ -6,16 +6,21 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from haversack.engine.keys import Key, Scope
 from haversack.engine.visits import Visit
 from haversack.model.memory import Kind, Memory
 from haversack.server.caller import Caller, In
+from haversack.server.dakera.ids import GIVEN, shown_id
 from haversack.server.settings import MOST_ITEMS, MOST_TEXT
 
 __all__ = [
     "TYPES",
+    "AgentId",
+    "AgentPath",
+    "AgentQuery",
     "Answer",
     "BatchFilter",
     "ConsolidateBody",
@@ -51,11 +56,12 @@ TYPES: Mapping[str, Kind] = {
 _TYPE = "memory_type"
 _AGENT_PREFIX = "_dakera_agent_"
 AgentId = Annotated[str, Field(min_length=1, max_length=1000)]
+AgentPath = Annotated[str, Path(min_length=1, max_length=1000)]
+AgentQuery = Annotated[str, Query(min_length=1, max_length=1000)]
+GivenId = Annotated[str, Field(min_length=1, max_length=255)]
 MemoryType = Annotated[str, Field(pattern=f"^({'|'.join(TYPES)})$")]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=1000)]], Field(max_length=200)]
-MemoryIds = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=64)]], Field(min_length=1, max_length=MOST_ITEMS)
-]
+MemoryIds = Annotated[list[GivenId], Field(min_length=1, max_length=MOST_ITEMS)]
 Unit = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -77,6 +83,8 @@ class StoreItem(Loose):
     ttl_seconds: Annotated[int, Field(ge=1, le=10**9)] | None = None
     expires_at: int | float | None = None
     event_time: int | float | str | None = None
+    id: GivenId | None = None
+    """The agent's own id: the memory is found by it, and storing under it again rewords the memory."""
 
 
 class StoreBody(StoreItem):
@@ -130,7 +138,7 @@ class ImportanceBody(Loose):
     """A new importance."""
 
     agent_id: AgentId
-    memory_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    memory_id: GivenId | None = None
     importance: Unit
 
 
@@ -138,7 +146,7 @@ class FeedbackBody(Loose):
     """A vote."""
 
     agent_id: AgentId
-    memory_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    memory_id: GivenId | None = None
     signal: Annotated[str, Field(pattern="^(upvote|downvote|flag|positive|negative)$")]
 
 
@@ -211,12 +219,12 @@ def type_of(memory: Memory) -> str:
 def memory_record(memory: Memory, agent_id: str) -> Answer:
     """The memory in their shape."""
     return {
-        "id": memory.id,
+        "id": shown_id(memory),
         "agent_id": agent_id,
         "content": memory.content,
         "memory_type": type_of(memory),
         "importance": memory.importance,
-        "metadata": {name: value for name, value in memory.metadata.items() if name != _TYPE},
+        "metadata": {name: value for name, value in memory.metadata.items() if name not in {_TYPE, GIVEN}},
         "tags": list(memory.tags),
         "session_id": memory.source.session,
         "created_at": memory.created_at.isoformat(),
@@ -276,7 +284,7 @@ def stored_details(item: StoreItem, now: datetime) -> dict[str, Any]:
         "content": item.content,
         "kind": TYPES[item.memory_type],
         "importance": item.importance,
-        "metadata": {**metadata, _TYPE: item.memory_type},
+        "metadata": {**metadata, _TYPE: item.memory_type, **({GIVEN: item.id} if item.id else {})},
         "tags": item.tags or (),
         "event_time": item.event_time,
         "valid_from": metadata.get("valid_from"),
