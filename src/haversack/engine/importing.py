@@ -173,6 +173,10 @@ def _from_dump(core: Core, entry: MemoryEntry) -> Memory:
         metadata=entry.metadata,
         valid_from=entry.valid_from,
         valid_to=entry.valid_to,
+        expires_at=entry.expires_at,
+        importance=entry.importance,
+        confidence=entry.confidence,
+        pinned=entry.pinned,
     )
 
 

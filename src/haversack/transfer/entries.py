@@ -48,6 +48,10 @@ class MemoryEntry:
     """When it was said or stored there."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    importance: float = 0.5
+    confidence: float = 1.0
+    pinned: bool = False
     entities: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])

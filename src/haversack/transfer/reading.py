@@ -20,7 +20,7 @@ from haversack.transfer.readers.memories import MCP_MEMORY, MEMORIES
 from haversack.transfer.readers.messages import ANTHROPIC, OPENAI, RESPONSES
 from haversack.transfer.readers.sharegpt import SHAREGPT
 from haversack.transfer.source import READ_ERRORS, Source, open_sources
-from haversack.transfer.values import is_json, values
+from haversack.transfer.values import MARKDOWN, holds_values, values
 
 __all__ = ["FORMATS", "Reading", "read_files"]
 
@@ -39,7 +39,6 @@ _READERS = (
 """In the order in which they are asked: the choosier ones first."""
 _BY_NAME = {reader.name: reader for reader in _READERS}
 _DOCUMENTS = {"markdown": "a Markdown document", "text": "a plain text document"}
-_MARKDOWN = frozenset({".md", ".markdown", ".mdown"})
 _SAMPLE = 20
 """Values looked at to find the format."""
 
@@ -93,8 +92,8 @@ class Reading(Iterator[Found]):
             self._done += self._size
 
     def _read(self, source: Source) -> Iterator[Found]:
-        if self._named in _DOCUMENTS or (self._named is None and not is_json(source)):
-            markdown = self._named == "markdown" or (self._named is None and source.suffix in _MARKDOWN)
+        if self._named in _DOCUMENTS or (self._named is None and not holds_values(source)):
+            markdown = self._named == "markdown" or (self._named is None and source.suffix in MARKDOWN)
             self.format = "markdown" if markdown else "text"
             yield from read_document(source, markdown=markdown)
             return

@@ -1,4 +1,4 @@
-"""The JSON values of a file one at a time: lines, elements of one large array, or objects one after another.
+"""The values of a file one at a time: lines of JSON, elements of one array, objects one after another, a table's rows.
 
 One value is in memory at a time, never the whole file. A value that is not JSON is a problem of its own and the next
 one is read; a file that ends in the middle of a value loses only that value.
@@ -6,6 +6,7 @@ one is read; a file that ends in the middle of a value loses only that value.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -16,7 +17,9 @@ from haversack.model.text import clean
 from haversack.transfer.entries import Problem, Value
 from haversack.transfer.source import Source
 
-__all__ = ["is_json", "values"]
+__all__ = ["MARKDOWN", "holds_values", "values"]
+
+MARKDOWN = frozenset({".md", ".markdown", ".mdown"})
 
 _HEAD = 65536
 _CHUNK = 1 << 20
@@ -26,11 +29,15 @@ _OPENERS = b"{[,:"
 _SKIP = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _GAP = b" \t\r\n,"
+_TABLES = frozenset({".csv", ".tsv"})
+_BEGINS_LIKE_JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[{\[\"\]])")
 
 
-def is_json(source: Source) -> bool:
-    """Whether the file looks like JSON: by its suffix or its first character."""
-    return source.suffix in _LINES | {".json"} or _head(source).lstrip()[:1] in {b"{", b"["}
+def holds_values(source: Source) -> bool:
+    """Whether the file looks like JSON or a table, by its suffix or its first characters; else it is a document."""
+    if source.suffix in _LINES | _TABLES | {".json"}:
+        return True
+    return source.suffix not in MARKDOWN and _BEGINS_LIKE_JSON.match(_head(source)) is not None
 
 
 def values(source: Source) -> Iterator[Value | Problem]:
@@ -39,7 +46,9 @@ def values(source: Source) -> Iterator[Value | Problem]:
     source.rewind()
     if not head.strip():
         return
-    if _is_lines(head, source.suffix):
+    if source.suffix in _TABLES:
+        yield from _rows(source, head)
+    elif _is_lines(head, source.suffix):
         yield from _lines(source)
     elif head[:1] in {b"{", b"["}:
         yield from _scanned(source, inside=head[:1] == b"[")
@@ -59,6 +68,23 @@ def _is_lines(head: bytes, suffix: str) -> bool:
     if head[:1] == b"[":
         return bool(rest.strip()) and not isinstance(_parse(first), str)
     return suffix in _LINES or (head[:1] == b"{" and first[-1:] not in _OPENERS)
+
+
+def _rows(source: Source, head: bytes) -> Iterator[Value | Problem]:
+    """A table's rows as objects of their filled cells, under the names in its first row."""
+    heading = head.partition(b"\n")[0]
+    delimiter = max((",", ";", "\t"), key=lambda sign: heading.count(sign.encode()))
+    lines = (line.decode("utf-8", "replace") for line in source.text)
+    rows = csv.DictReader(lines, delimiter=delimiter, restkey="")
+    try:
+        for number, row in enumerate(rows, start=2):
+            place = f"row {number}"
+            if "" in row:
+                yield Problem(file=source.name, place=place, message="has more cells than the first row has names")
+            else:
+                yield Value(data={name: cell for name, cell in row.items() if cell}, file=source.name, place=place)
+    except csv.Error as error:
+        yield Problem(file=source.name, place=f"line {rows.line_num}", message=f"reading stopped: {error}")
 
 
 def _lines(source: Source) -> Iterator[Value | Problem]:

@@ -80,3 +80,35 @@ def test_a_memory_without_words_is_a_problem(read: Read):
     result = read({"a.json": [{"memory": "x"}, {"memory": ""}]})
     assert [one.content for one in result.memories] == ["x"]
     assert result.problems == ["a.json: element 2: a memory needs its words under one of memory, fact, content, text"]
+
+
+def test_what_a_dump_says_of_a_memory_is_kept(read: Read):
+    said = {"content": "Use OAuth", "kind": "decision", "importance": 0.9, "confidence": 0.5, "pinned": True}
+    more = {"tags": ["api"], "entities": ["OAuth"], "expires_at": "2030-01-01"}
+    theirs, bad = {"content": "x", "memory_type": "episodic"}, {"content": "y", "importance": 7}
+    result = read({"a.jsonl": [said | more, theirs, bad]})
+    one, other, third = result.memories
+    assert (one.kind, one.importance, one.confidence, one.pinned) == (Kind.DECISION, 0.9, 0.5, True)
+    assert (one.tags, one.entities, one.expires_at) == (("api",), ("OAuth",), datetime(2030, 1, 1, tzinfo=UTC))
+    assert (other.kind, other.importance, other.metadata) == (Kind.FACT, 0.5, {"kind": "episodic"})
+    assert (third.content, third.importance) == ("y", 0.5)
+    assert result.warnings == ["a.jsonl: line 3: importance=7 is no number from 0 to 1; read as unknown"]
+
+
+def test_a_tables_rows_are_memories_or_messages(read: Read):
+    table = 'content;importance;tags;metadata\r\n"Likes; ""tea""\nand cake";0.8;"a, b";"{""n"":1}"\r\n;;;\r\n1;2;3;4;5'
+    result = read({"a.csv": table})
+    (one,) = result.memories
+    assert (one.content, one.importance, one.tags, one.metadata) == (
+        'Likes; "tea"\nand cake',
+        0.8,
+        ("a", "b"),
+        {"n": 1},
+    )
+    assert result.problems == [
+        "a.csv: row 3: a memory needs its words under one of memory, fact, content, text",
+        "a.csv: row 4: has more cells than the first row has names",
+    ]
+    chat = read({"b.tsv": "role\tcontent\nuser\thello\nassistant\thi, you"})
+    assert (chat.reading.format, chat.lines) == ("openai", [["user: hello", "assistant: hi, you"]])
+    assert read({"c.csv": "a,b\n1,2"}).problems[0].startswith("c.csv: looks like none of the known formats")

@@ -30,6 +30,13 @@ def test_a_document_has_the_same_key_again_and_another_when_it_changed(read: Rea
     assert keys[0] == keys[1] != keys[2]
 
 
+def test_a_text_that_begins_with_a_bracket_is_a_text(read: Read):
+    files = {"chat.txt": "[1/2/26, 10:00] Ann: hi\n", "todo.md": "[ ] mow\n", "set.txt": "{a} or {b}"}
+    result = read(files)
+    assert [one.text for one in result.documents] == list(files.values())
+    assert read({"log": '[ {"role": "user", "content": "x"} ]'}).reading.format == "openai"
+
+
 def test_a_json_file_may_be_read_as_a_text(read: Read):
     assert read({"a.json": [1]}, "text").documents[0].text == "[\n 1\n]"
 

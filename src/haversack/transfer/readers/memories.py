@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import math
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import cast
 
 from haversack.errors import InputError
 from haversack.model.identity import ENTROPY_BYTES, make_id
@@ -13,7 +17,7 @@ from haversack.model.times import EPOCH
 from haversack.transfer.drafts import first_time
 from haversack.transfer.entries import MemoryEntry, Problem, Value
 from haversack.transfer.reader import Found, Origin, Reader, Values
-from haversack.wire.shape import Record, as_items, as_record, as_text, optional_text
+from haversack.wire.shape import Record, as_items, as_record, as_text, is_word, optional_text
 
 __all__ = ["MCP_MEMORY", "MEMORIES"]
 
@@ -138,20 +142,60 @@ def _listed_memory(value: Value, record: Record) -> Iterator[Found]:
     at, problems = first_time(record, value, _AT_KEYS)
     valid_from, more = first_time(record, value, ("valid_at", "valid_from"))
     valid_to, most = first_time(record, value, ("invalid_at", "valid_to"))
-    yield from [*problems, *more, *most]
-    given = record.get("metadata")
-    categories = record.get("categories")
+    expires_at, last = first_time(record, value, ("expires_at",))
+    importance, doubt = _unit(record, value, "importance", 0.5)
+    confidence, doubts = _unit(record, value, "confidence", 1.0)
+    yield from [*problems, *more, *most, *last, *doubt, *doubts]
     theirs = record.get("id") or record.get("uuid")
+    kind = record.get("kind") or record.get("memory_type")
+    known = is_word(kind, frozenset(Kind))
     yield MemoryEntry(
         id=_memory_id("memories", str(theirs or content), at),
-        kind=Kind.FACT,
+        kind=Kind(kind) if known else Kind.FACT,
         content=content,
         at=at,
         valid_from=valid_from,
         valid_to=valid_to,
-        tags=tuple(tag for tag in categories if isinstance(tag, str)) if isinstance(categories, list) else (),
-        metadata=given if isinstance(given, dict) else {},
+        expires_at=expires_at,
+        importance=importance,
+        confidence=confidence,
+        pinned=record.get("pinned") in (True, "true", "True"),
+        entities=_names(record.get("entities")),
+        tags=_names(record.get("categories")) + _names(record.get("tags")),
+        metadata=_metadata(record) if known or not kind else {"kind": kind, **_metadata(record)},
     )
+
+
+def _unit(record: Record, value: Value, key: str, unknown: float) -> tuple[float, list[Problem]]:
+    """A share from 0 to 1, also as a table's text; what is none is passed over with a warning."""
+    given = record.get(key)
+    if given is None or given == "":
+        return unknown, []
+    try:
+        number = float(given) if isinstance(given, int | float | str) and not isinstance(given, bool) else math.nan
+    except ValueError:
+        number = math.nan
+    if 0 <= number <= 1:
+        return number, []
+    told = f"{key}={given!r} is no number from 0 to 1; read as unknown"
+    return unknown, [value.problem(told, warning=True)]
+
+
+def _names(given: Json) -> tuple[str, ...]:
+    """The texts of a list, or of one text that semicolons or commas divide."""
+    listed = re.split("[;,]", given) if isinstance(given, str) else given if isinstance(given, list) else []
+    return tuple(name.strip() for name in listed if isinstance(name, str) and name.strip())
+
+
+def _metadata(record: Record) -> dict[str, Json]:
+    """An object, or its JSON text as a table has it."""
+    given = record.get("metadata")
+    if isinstance(given, str):
+        try:
+            given = cast("Json", json.loads(given))
+        except ValueError:
+            return {"metadata": given}
+    return given if isinstance(given, dict) else {}
 
 
 MCP_MEMORY = Reader(
