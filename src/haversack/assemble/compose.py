@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import islice
 
 from haversack.assemble.candidate import Candidate
-from haversack.assemble.context import Context, SectionReport
+from haversack.assemble.context import Context, SectionReport, Sections
 from haversack.assemble.family import gathered, parents
 from haversack.assemble.frame import FRAMES, Format, Frame, line
 from haversack.assemble.layout import Layout, Sharing, layout_named
@@ -338,7 +338,7 @@ class _Job:
             measure=measure,
             layout=self.layout.name,
             format=self.format,
-            sections=reports,
+            sections=Sections(reports),
             verdicts=verdicts,
             ledger=Ledger(lines=settle(lines, tokens, measure), budget=self.budget),
             value=self.value,

@@ -8,7 +8,7 @@ from haversack.assemble.frame import Format
 from haversack.assemble.verdict import Outcome, Verdict, Verdicts
 from haversack.budget import Ledger, Measure
 
-__all__ = ["Context", "SectionReport"]
+__all__ = ["Context", "SectionReport", "Sections"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,19 @@ class SectionReport:
     dropped: int
 
 
+class Sections(tuple[SectionReport, ...]):
+    """The reports in the order of the layout; prints as a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        wide = max([len("section"), *(len(row.name) for row in self)])
+        counted = ("planned", "tokens", "candidates", "kept", "shortened", "dropped")
+        head = " ".join(["section".ljust(wide), *(f"{name:>10}" for name in counted)])
+        rows = (" ".join([row.name.ljust(wide), *(f"{getattr(row, name):>10,}" for name in counted)]) for row in self)
+        return "\n".join([head, *rows])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """A packed context: `tokens` is a fresh count of `text` and never exceeds `budget`."""
@@ -38,7 +51,7 @@ class Context:
     """How far `tokens` can be trusted."""
     layout: str
     format: Format
-    sections: tuple[SectionReport, ...]
+    sections: Sections
     verdicts: Verdicts
     ledger: Ledger
     value: float

@@ -320,6 +320,9 @@ def test_it_prints_and_exports(make_candidate: Make, exact: Counter) -> None:
     context = assemble([make_candidate("x", stage=Stage.ACTIVE)], budget=20, counter=exact, format=Format.PLAIN)
     assert str(context).splitlines()[0] == "3 of 20 tokens (exact), 1 memories"
     assert "kept" in str(context.verdicts)
+    head, row = str(context.sections).splitlines()
+    assert head.split() == ["section", "planned", "tokens", "candidates", "kept", "shortened", "dropped"]
+    assert row.split() == ["memories", "20", "3", "1", "1", "0", "0"]
     record = json.loads(json.dumps(context.to_dict()))
     assert record["text"] == "- x\n"
     assert record["verdicts"][0]["reason"] == "fits"
