@@ -1,22 +1,26 @@
-"""Lifecycle over many memories with readers beside it; a snapshot while others write, restored and compared."""
+"""Lifecycle over many memories beside somebody who asks; a snapshot while others write, restored and compared."""
 
 from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from statistics import quantiles
-from typing import Any
+from typing import Any, TypeAlias
 
-from bench.maintenance.work import NOW, fill
+from bench.maintenance.work import NOW, age_once, fill, open_at
 from bench.options import Options
 from bench.table import Table
+from haversack.engine.haversack import Haversack
 from haversack.maintenance import restore
 from haversack.maintenance.move import digest_of
 from haversack.maintenance.snapshot import Occasion, take
@@ -24,6 +28,11 @@ from haversack.model.identity import make_id
 from haversack.store.sqlite.site import SqliteSite
 
 _SCRIPT = Path(__file__).with_name("work.py")
+_RUNS = (("first run", 0.0), ("again at once", 0.0), ("a day later", 24.0))
+_IDLE_SECONDS = 10
+_FEWEST = 4
+
+_Row: TypeAlias = "tuple[str | int | float | None, ...]"
 
 
 def run(options: Options) -> Iterator[Table]:
@@ -36,31 +45,44 @@ def run(options: Options) -> Iterator[Table]:
 
 def _ageing(path: Path, count: int) -> Table:
     fill(path, count, 14)
-    begun = time.monotonic()
-    idle = _reads_while(path, lambda: time.monotonic() - begun < 5)
-    rows: list[tuple[str | int | float | None, ...]] = []
-    for name, hours in (("first run", 0.0), ("again at once", 0.0), ("a day later", 24.0)):
-        child = _start("age", path, str(hours))
-        busy = _reads_while(path, lambda child=child: child.poll() is None)
-        seen = _answer(child)
-        rows.append(
-            (
-                name,
-                seen["changed"],
-                seen["seconds"],
-                seen["processor"],
-                seen["megabytes"],
-                _p95(busy),
-                _p95(busy) / _p95(idle),
-            )
-        )
+    with closing(open_at(path)) as sack:
+        sack.namespace("n").recall("word1")  # so that no index is built and saved while times are taken
+    alone = path.with_name("alone.db")
+    shutil.copy(path, alone)
+    rows = [*_ageing_beside(path), *_ageing_within(alone)]
     return Table(
         name="lifecycle",
-        title=f"Lifecycle over {count:,} memories in another process, with a reader in this one",
-        columns=("run", "changed", "seconds", "processor s", "peak MB", "read p95 ms", "x idle"),
+        title=f"Lifecycle over {count:,} memories, with somebody who asks all the time",
+        columns=("run", "changed", "seconds", "processor s", "peak MB", "asking p95 ms", "x idle"),
         rows=tuple(rows),
-        notes=(f"a read: five memories by id and one session list; idle p95 {_p95(idle):.2f} ms",),
+        notes=(
+            "asking: `recall` and `context` in turn, of the same namespace, without a pause but 5 ms",
+            "other process: the lifecycle has a process of its own; same process: a thread beside the one that asks",
+        ),
     )
+
+
+def _ageing_beside(path: Path) -> Iterator[_Row]:
+    with closing(open_at(path)) as sack:
+        idle = _p95(_asking_for(sack, _IDLE_SECONDS))
+        for name, hours in _RUNS:
+            child = _start("age", path, str(hours))
+            busy = _p95(_asking_while(sack, lambda child=child: child.poll() is None))
+            yield _row(f"other process, {name}", _answer(child), busy, idle)
+
+
+def _ageing_within(path: Path) -> Iterator[_Row]:
+    """In a thread; the peak is that of both, the index of whoever asks included."""
+    with closing(open_at(path)) as sack, ThreadPoolExecutor(1) as beside:
+        idle = _p95(_asking_for(sack, _IDLE_SECONDS))
+        for name, hours in _RUNS:
+            ageing = beside.submit(age_once, path, hours)
+            busy = _p95(_asking_while(sack, lambda ageing=ageing: not ageing.done()))
+            yield _row(f"same process, {name}", {**ageing.result(), "processor": None}, busy, idle)
+
+
+def _row(name: str, seen: dict[str, Any], busy: float, idle: float) -> _Row:
+    return (name, seen["changed"], seen["seconds"], seen["processor"], seen["megabytes"], busy, busy / idle)
 
 
 def _snapshot(path: Path, count: int) -> Table:
@@ -98,19 +120,25 @@ def _snapshot(path: Path, count: int) -> Table:
     )
 
 
-def _reads_while(path: Path, going: Callable[[], bool]) -> list[float]:
-    """Milliseconds of reads, one every few, as long as it goes on."""
-    with closing(SqliteSite(path).open(path)) as store:
-        ids = [memory.id for memory in store.changes("n", limit=500).memories]
-        times: list[float] = []
-        turn = 0
-        while going():
-            turn += 1
-            begun = time.perf_counter()
-            store.memories("n", ids[turn % 400 : turn % 400 + 5])
-            store.sessions("n")
-            times.append((time.perf_counter() - begun) * 1000)
-            time.sleep(0.005)
+def _asking_for(sack: Haversack, seconds: float) -> list[float]:
+    begun = time.monotonic()
+    return _asking_while(sack, lambda: time.monotonic() - begun < seconds)
+
+
+def _asking_while(sack: Haversack, going: Callable[[], bool]) -> list[float]:
+    """Milliseconds of each question, as long as it goes on; the first warms up and is left out."""
+    ns, dice = sack.namespace("n"), random.Random(2)
+    ns.recall("word1 word2")
+    times: list[float] = []
+    while going() or len(times) < _FEWEST:
+        query = " ".join(f"word{dice.randrange(5_000)}" for _ in range(3))
+        begun = time.perf_counter()
+        if len(times) % 2:
+            ns.context(query, budget=1_000)
+        else:
+            ns.recall(query, top_k=20)
+        times.append((time.perf_counter() - begun) * 1000)
+        time.sleep(0.005)
     return times
 
 

@@ -8,16 +8,23 @@ import random
 import resource
 import sys
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+from haversack.engine.core import Core
+from haversack.engine.haversack import Haversack
+from haversack.engine.settings import Settings
 from haversack.lifecycle.policy import Policy
 from haversack.maintenance.ageing import age
 from haversack.maintenance.run import Desk
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory
+from haversack.recall import Recall
 from haversack.store.port import Batch
 from haversack.store.sqlite.store import SqliteStore
+from haversack.tokens import counter_for
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _KINDS = [Kind.PASSAGE] * 6 + [Kind.FACT] * 2 + [Kind.INSIGHT, Kind.DECISION]
@@ -29,7 +36,7 @@ def main() -> None:
         case "fill":
             fill(path, int(sys.argv[3]), int(sys.argv[4]))
         case "age":
-            _age(path, NOW + timedelta(hours=float(sys.argv[3])))
+            sys.stdout.write(json.dumps(age_once(path, float(sys.argv[3]))) + "\n")
         case "write":
             _write(path, float(sys.argv[3]), float(sys.argv[4]))
         case _:
@@ -61,20 +68,35 @@ def _memory(dice: random.Random, number: int, vocabulary: list[str], words: int)
     )
 
 
-def _age(path: Path, now: datetime) -> None:
+def age_once(path: Path, hours: float) -> dict[str, Any]:
+    """One lifecycle run, so many hours after the memories were written."""
+    now = NOW + timedelta(hours=hours)
+    with closing(SqliteStore(path)) as store:
+        desk = Desk(store=store, namespace="n", clock=lambda: now, new_id=lambda: make_id(now, os.urandom(10)))
+        begun, used = time.perf_counter(), time.process_time()
+        done = age(desk, Policy(), execute=True)
+        return {
+            "seconds": time.perf_counter() - begun,
+            "processor": time.process_time() - used,
+            "changed": len(done.transitions),
+            "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+
+
+def open_at(path: Path) -> Haversack:
+    """The engine over the store, whose clock stands at the moment of these measurements."""
     store = SqliteStore(path)
-    desk = Desk(store=store, namespace="n", clock=lambda: now, new_id=lambda: make_id(now, os.urandom(10)))
-    begun, used = time.perf_counter(), time.process_time()
-    done = age(desk, Policy(), execute=True)
-    answer = {
-        "seconds": time.perf_counter() - begun,
-        "processor": time.process_time() - used,
-        "looked_at": done.looked_at,
-        "changed": len(done.transitions),
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
-    store.close()
-    sys.stdout.write(json.dumps(answer) + "\n")
+    return Haversack(
+        Core(
+            store=store,
+            recall=Recall(store),
+            embedder=None,
+            settings=Settings(),
+            clock=lambda: NOW,
+            entropy=os.urandom,
+            counter=counter_for,
+        )
+    )
 
 
 def _write(path: Path, rate: float, seconds: float) -> None:

@@ -22,7 +22,8 @@ from haversack.store.port import Erasure, Restage, Store
 
 __all__ = ["Lifecycle", "age", "lives_of", "pages_of"]
 
-_PAGE = 4_000
+_PAGE = 500
+"""Few at a time: whoever writes waits for no more than that, and threads of this process that answer get their turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
