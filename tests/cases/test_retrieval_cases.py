@@ -87,7 +87,7 @@ def test_ret_01_a_query_is_words(mode: str) -> None:
         assert ns.recall("parser\x00zzz", now=NOW)[0].id == kept[2].id
 
 
-@pytest.mark.parametrize("query", ["", "   ", "\t\n", "\u200b"])
+@pytest.mark.parametrize("query", ["", "   ", "\t\n", "\u200b", "\u00ad\u200e", "\u2800\u3164", "\ufe0f\u3000\x7f"])
 def test_ret_03_a_blank_query_is_refused_unembedded(query: str) -> None:
     embedder = Angles()
     with haversack.open(":memory:", embedder=embedder) as sack:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from haversack.errors import InputError
 from haversack.model.memory import Turn
 from haversack.model.message import Message, Role, Text, ToolCall
+from haversack.model.times import read_time
 from haversack.transfer import Problem, SessionEntry, read_files
 from haversack.transfer.writing import dump_header, dump_turn, render_line
 
@@ -33,6 +35,7 @@ def import_one(tmp_path: Path, **time: Any) -> tuple[SessionEntry, list[Problem]
         "1700000000000",
         "2023-11-14T22:13:20Z",
         "2023-11-14 22:13:20+00:00",
+        "2023-11-14t22:13:20z",
     ],
 )
 def test_time_04_every_spelling_is_the_same_instant(tmp_path: Path, value: Any):
@@ -54,6 +57,11 @@ def test_time_04_an_impossible_time_is_named_and_marked(tmp_path: Path, value: A
     assert [(turn.at, turn.at_guess) for turn in entry.turns] == [(None, True)]
     assert problem.warning
     assert problem.message.startswith(f"timestamp={value!r} is not a time: ")
+
+
+def test_time_04_a_number_beyond_all_floats_is_no_time() -> None:
+    with pytest.raises(InputError, match="at=1000"):
+        read_time(10**400, "at")
 
 
 def test_time_03_export_and_import_keep_the_order_of_appending(tmp_path: Path):

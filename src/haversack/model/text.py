@@ -12,7 +12,9 @@ __all__ = ["clean", "fingerprint_form", "is_blank", "label", "rough_forms"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\x00"))
+_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
+_FILLERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))
+"""Characters of other categories that leave nothing to be seen."""
 _LABEL_LIMIT = 1000
 _ASCII_SPACES = bytes(code for code in range(128) if chr(code).isspace())
 _LOWER = bytes(range(256)).lower()
@@ -32,8 +34,8 @@ def clean(text: str, what: str = "text") -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether the text shows nothing: only white space, zero-width characters or NUL."""
-    return not text.translate(_INVISIBLE).strip()
+    """Whether the text shows nothing: only white space, control and zero-width characters, or fillers."""
+    return all(unicodedata.category(sign) in _UNSEEN or sign in _FILLERS for sign in text)
 
 
 def label(text: str, what: str) -> str:

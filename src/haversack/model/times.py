@@ -39,7 +39,10 @@ def read_time(value: Moment, field: str = "time") -> datetime:
     if isinstance(value, bool):
         raise _refused(value, field)
     if isinstance(value, int | float):
-        return _from_number(float(value), value, field)
+        try:
+            return _from_number(float(value), value, field)
+        except OverflowError:  # a whole number of hundreds of digits
+            raise _refused(value, field) from None
     if isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] - the edge where callers are checked
         return _from_text(value, field)
     raise _refused(value, field)
@@ -76,7 +79,7 @@ def _from_text(text: str, field: str) -> datetime:
     if _NUMBER.fullmatch(stripped):
         return _from_number(float(stripped), text, field)
     try:
-        moment = datetime.fromisoformat(stripped)
+        moment = datetime.fromisoformat(stripped.upper())
     except ValueError:
         raise _refused(text, field) from None
     return _within(moment if moment.tzinfo else moment.replace(tzinfo=UTC), text, field)
