@@ -71,9 +71,9 @@ def stored(rows: Sequence[Memory], namespace: str = "n", store: MemoryStore | No
 def test_a_filter_lets_pass_exactly_what_it_says(rows: list[Memory], chosen: Filter) -> None:
     listed = Recall(stored(rows)).listing(["n"], filter=chosen, now=NOW, top_k=100)
     passing = {row.id for row in rows if chosen.reason_against(row, NOW) is None}
-    assert {hit.memory_id for hit in listed} == passing
+    assert {hit.id for hit in listed} == passing
     found = Recall(stored(rows)).search(["n"], "ferry late 図書館", filter=chosen, now=NOW, top_k=100)
-    assert {hit.memory_id for hit in found} <= passing
+    assert {hit.id for hit in found} <= passing
 
 
 changes = st.lists(
