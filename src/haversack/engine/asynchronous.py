@@ -8,14 +8,20 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from haversack.engine.auditing import Audit
+from haversack.engine.correcting import Knowledge
 from haversack.engine.haversack import Haversack
-from haversack.engine.namespace import Namespace
-from haversack.engine.session import Session
+from haversack.engine.jobs import JobBoard
+from haversack.engine.keeping import StoreMaintenance
+from haversack.engine.keys import Keyring
+from haversack.engine.maintaining import NamespaceMaintenance
+from haversack.engine.visits import Visits
 
 __all__ = ["Asynchronous", "to_async"]
 
-_Verbs = TypeVar("_Verbs", Haversack, Namespace, Session)
+_Verbs = TypeVar("_Verbs")
 
+_FACETS = (Audit, JobBoard, Keyring, Knowledge, NamespaceMaintenance, StoreMaintenance, Visits)
 _INSTANT = frozenset({"namespace", "session"})
 """These only make a handle, so they need no thread and no await."""
 
@@ -23,7 +29,8 @@ _INSTANT = frozenset({"namespace", "session"})
 class Asynchronous(Generic[_Verbs]):
     """A Haversack, Namespace or Session whose verbs are awaited: `await ns.remember(…)`, with the same arguments.
 
-    `namespace()` and `session()` are called without await and give another of these. Usable as `async with`.
+    `namespace()` and `session()` are called without await and give another of these, and so are attributes with verbs
+    of their own: `await ns.maintenance.lifecycle()`. Usable as `async with`.
     """
 
     def __init__(self, verbs: _Verbs) -> None:
@@ -33,7 +40,15 @@ class Asynchronous(Generic[_Verbs]):
         attribute = getattr(self._verbs, name)
         if name in _INSTANT:
             return _handle(attribute)
+        if isinstance(attribute, _FACETS):
+            return Asynchronous(attribute)
         return _in_thread(attribute) if callable(attribute) else attribute
+
+    def __dir__(self) -> list[str]:
+        return dir(self._verbs)
+
+    def __repr__(self) -> str:
+        return f"to_async({self._verbs!r})"
 
     async def __aenter__(self) -> Self:
         return self

@@ -91,15 +91,16 @@ def test_what_was_erased_for_good_stays_away(ns: Namespace, tmp_path: Path) -> N
 
 
 def test_the_asynchronous_face_runs_the_same_verbs(sack: Haversack) -> None:
-    async def use() -> tuple[int, str]:
+    async def use() -> tuple[int, str, bool]:
         async with to_async(sack) as shared:
             ns = shared.namespace("alice")
             await asyncio.gather(*(ns.remember(f"fact {n} about tea") for n in range(20)))
             await ns.session("s").add("user", "tea at four")
             hits = await ns.recall("tea", top_k=50)
-            return len(hits), ns.name
+            planned = await ns.maintenance.lifecycle()
+            return len(hits), ns.name, planned.preview
 
-    assert asyncio.run(use()) == (21, "alice")
+    assert asyncio.run(use()) == (21, "alice", True)
 
 
 def test_a_memory_that_was_edited_elsewhere_replaces_what_was_imported(ns: Namespace, tmp_path: Path) -> None:
