@@ -24,6 +24,7 @@ from haversack.assemble import (
     build_prompt,
     trim,
 )
+from haversack.assemble.fit import fit_history
 from haversack.errors import BudgetError, InputError
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Source, Stage
@@ -210,6 +211,24 @@ def test_trim_keeps_the_laws(seed: int, length: int, budget: int, pricer: ModelP
     assert kept.tokens == sum(price(kept.messages)) <= budget
     assert len(kept.rows) == len(messages)
     check_legal(kept.messages)
+
+
+@given(st.lists(st.integers(1, 30), max_size=60), st.integers(0, 500))
+def test_the_newest_turns_that_fit_are_kept(lengths: list[int], budget: int) -> None:
+    """Short messages are never shortened: what stays is the longest end that fits, from a user's message on."""
+    roles = [Role.USER, Role.ASSISTANT] * len(lengths)
+    talk = [Message(role=role, parts=(Text("word " * n),)) for role, n in zip(roles, lengths, strict=False)]
+    start = next(n for n in range(len(lengths) + 1) if sum(lengths[n:]) <= budget)
+    start += start < len(talk) and talk[start].role is Role.ASSISTANT
+
+    def price(messages: Sequence[Message]) -> list[int]:
+        return [len(message.text.split()) for message in messages]
+
+    past = [Past(message=message, id=str(n)) for n, message in enumerate(talk)]
+    kept = fit_history(past, budget, price=price, counter=PRICERS[0].counter)
+    assert list(kept.messages) == talk[start:]
+    assert kept.tokens == sum(lengths[start:])
+    assert [row.tokens for row in kept.rows] == lengths
 
 
 @given(st.integers(0, 5000), st.integers(3, 30), st.sampled_from([700, 1200, 3000]))

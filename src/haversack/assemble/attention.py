@@ -12,12 +12,12 @@ from haversack.assemble.candidate import Candidate
 from haversack.assemble.cascade import Payload, StageReport, run_cascade
 from haversack.assemble.compose import assemble
 from haversack.assemble.context import Context
+from haversack.assemble.fit import Kept, fit_history
 from haversack.assemble.frame import Format, line
 from haversack.assemble.history import Past
 from haversack.assemble.layout import LAYOUTS, Layout, attention
 from haversack.assemble.pricing import Pricer
 from haversack.assemble.relevance import QueryRelevance, drop_irrelevant
-from haversack.assemble.trim import Kept, fit_history
 from haversack.budget import Window, check_ratio, check_tokens
 from haversack.model.memory import Kind, Stage
 from haversack.model.message import Message, Role, Text

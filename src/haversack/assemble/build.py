@@ -10,13 +10,13 @@ from haversack.assemble.anchor import Anchor, Note
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.compose import assemble, format_named
 from haversack.assemble.context import Context
+from haversack.assemble.fit import Kept, fit_history
 from haversack.assemble.frame import Format
-from haversack.assemble.history import Past, TurnReason, TurnVerdict
+from haversack.assemble.history import Past, TurnReason, TurnVerdict, TurnVerdicts
 from haversack.assemble.layout import Layout, layout_named
 from haversack.assemble.pricing import Pricer
 from haversack.assemble.prompt import Prompt
 from haversack.assemble.toolbox import ToolBudget, ToolReport, choose_tools, tool_name
-from haversack.assemble.trim import Kept, fit_history
 from haversack.assemble.verdict import Outcome
 from haversack.budget import Budget, Ledger, Line, Window, check_tokens, settle
 from haversack.errors import BudgetError
@@ -185,9 +185,8 @@ class _Job:
         found = self.memories(candidates, self.supporting)
         room = self.room - (found.tokens if found else 0)
         kept = self.fit(history, room)
-        whole = all(row.reason not in {TurnReason.NO_ROOM, TurnReason.SHORTENED} for row in kept.rows)
-        before = self.fit(prior, room - kept.tokens if whole else 0)
-        rows = (*(_as_prior(row) for row in before.rows), *kept.rows)
+        before = self.fit(prior, room - kept.tokens if kept.whole else 0)
+        rows = TurnVerdicts(len(prior) + len(history), lambda: (*(_as_prior(row) for row in before.rows), *kept.rows))
         packed = (found.message,) if found else ()
         talk = (*self.system, *before.messages, *kept.messages)
         return self.prompt((*talk, *packed, *self.tail), found, rows, len(self.system) + len(before.messages))
@@ -215,7 +214,7 @@ class _Job:
             turns = [place for place in kept.places if not history[place].stands_for]
             anchor = Anchor(start=min(turns, default=len(history)))
             events.append("history_cut")
-        elif previous is not None and any(row.verdict is Outcome.SHORTENED for row in kept.rows[previous.length :][:1]):
+        elif previous is not None and previous.length in kept.altered:
             events.append("query_shortened")
         notes = anchor.notes
         if found:
@@ -265,8 +264,7 @@ class _Job:
         if room < 0:
             return None
         kept = self.cached_fit(history, room, anchor.start)
-        out = [row for row in kept.rows[anchor.start :] if row.reason is TurnReason.NO_ROOM]
-        return None if out else kept
+        return kept if kept.left_out < anchor.start else None
 
     def cached_fit(self, history: Sequence[Past], room: int, floor: int) -> Kept:
         return fit_history(
@@ -279,7 +277,7 @@ class _Job:
         )
 
     def prompt(
-        self, messages: Sequence[Message], found: _Memories | None, rows: tuple[TurnVerdict, ...], prior_until: int
+        self, messages: Sequence[Message], found: _Memories | None, rows: TurnVerdicts, prior_until: int
     ) -> Prompt:
         return Prompt(
             parts=tuple(messages),

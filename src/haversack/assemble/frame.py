@@ -57,7 +57,6 @@ _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 _LINES = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]+")
-_SPACE = re.compile(r"\s+")
 _MARKER = re.compile(r"<(?=\s*/?\s*memor)", re.IGNORECASE)
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _LABEL_LIMIT = 80
@@ -72,7 +71,7 @@ def date_words(moment: datetime) -> str:
 
 def one_line(text: str) -> str:
     """The text without line breaks, each run of white space one space."""
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def line(memory: Memory) -> str:

@@ -1,19 +1,20 @@
-"""The conversation so far, cut to what fits: newest turns, whole tool exchanges, a start that every provider accepts.
+"""The conversation so far: its messages, the exchanges that they make, and what became of each.
 
-Law: a tool call and its results stay or go together, parallel calls too. Summaries that stand for earlier turns are
-kept before the turns that they do not cover are considered: they are needed exactly when turns have to go.
+Law: a tool call and its results stay or go together, parallel calls too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple, overload
 
 from haversack.assemble.verdict import Outcome
-from haversack.model.message import Message, Role
+from haversack.model.message import Message, Role, Text
 
-__all__ = ["Exchange", "Past", "TurnReason", "TurnVerdict", "exchanges"]
+__all__ = ["Exchange", "Past", "TurnReason", "TurnVerdict", "TurnVerdicts", "exchanges"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,11 @@ class Past:
     """The turn's id, for the report."""
     stands_for: int = 0
     """How many earlier turns this summary (a user-role message) stands for; 0 for a turn itself."""
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it stands for earlier turns."""
+        return self.stands_for > 0 and self.message.role is Role.USER
 
 
 class TurnReason(StrEnum):
@@ -56,57 +62,74 @@ class TurnVerdict:
     """What it takes in the prompt; what it would take in full when it is out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(NamedTuple):
     """Messages that stay or go together: one message, or a message with tool calls and all their results."""
 
     messages: tuple[Message, ...]
     places: tuple[int, ...]
-    """Their indices in the history."""
-    summary: bool = False
+    """Their indices among all messages."""
 
     @property
     def starts(self) -> bool:
-        """Whether a conversation may begin here."""
-        return self.messages[0].role is Role.USER
+        """Whether a conversation may begin here: some providers leave out a message that shows nothing."""
+        first = self.messages[0]
+        return first.role is Role.USER and any(not isinstance(part, Text) or part.text.strip() for part in first.parts)
 
 
-def exchanges(history: Sequence[Past]) -> tuple[list[Exchange], dict[int, TurnReason]]:
-    """The exchanges in order, and by index the messages that belong to none and why.
+def exchanges(messages: Sequence[Message], refused: dict[int, TurnReason]) -> Iterator[Exchange]:
+    """The exchanges, the newest first; the messages are read no further than exchanges are asked for.
 
-    Results stand right behind their call, in the order in which they came, wherever the log had them.
+    `refused` gets, by index, the messages that belong to none, as far as was read. Results stand right behind their
+    call, in the order in which they came, wherever the log had them.
     """
-    answers, orphans = _answers(history)
-    refused = dict.fromkeys(orphans, TurnReason.ORPHAN_RESULT)
-    found: list[Exchange] = []
-    for index, past in enumerate(history):
-        if past.message.role is Role.TOOL:
+    waiting: dict[str, list[int]] = {}
+    tool = Role.TOOL
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message.role is tool:
+            waiting.setdefault(message.tool_call_id or "", []).append(index)
             continue
-        results = answers.get(index, [])
-        answered = {history[place].message.tool_call_id for place in results}
-        if all(call.id in answered for call in past.message.tool_calls):
-            places = (index, *results)
-            messages = tuple(history[place].message for place in places)
-            found.append(Exchange(messages=messages, places=places, summary=past.stands_for > 0))
+        if not message.tool_calls:
+            yield Exchange((message,), (index,))
             continue
-        refused.update(dict.fromkeys([index, *results], TurnReason.UNANSWERED_CALL))
-        if past.message.text.strip():
-            words = replace(past.message, tool_calls=())
-            found.append(Exchange(messages=(words,), places=(index,)))
-    return found, refused
+        answers = {call.id: found for call in message.tool_calls if (found := waiting.pop(call.id, []))}
+        refused.update(dict.fromkeys((n for found in answers.values() for n in found[:-1]), TurnReason.ORPHAN_RESULT))
+        places = (index, *sorted(found[-1] for found in answers.values()))
+        if all(call.id in answers for call in message.tool_calls):
+            yield Exchange(tuple(messages[place] for place in places), places)
+            continue
+        refused.update(dict.fromkeys(places, TurnReason.UNANSWERED_CALL))
+        if message.text.strip():
+            yield Exchange((replace(message, tool_calls=()),), (index,))
+    orphans = (place for found in waiting.values() for place in found)
+    refused.update(dict.fromkeys(orphans, TurnReason.ORPHAN_RESULT))
 
 
-def _answers(history: Sequence[Past]) -> tuple[dict[int, list[int]], list[int]]:
-    """The results of each message with calls, by index; and the results that answer no call before them."""
-    waiting: dict[str, int] = {}
-    answers: dict[int, list[int]] = {}
-    orphans: list[int] = []
-    for index, past in enumerate(history):
-        waiting.update({call.id: index for call in past.message.tool_calls})
-        if past.message.role is Role.TOOL:
-            caller = waiting.pop(past.message.tool_call_id or "", None)
-            if caller is None:
-                orphans.append(index)
-            else:
-                answers.setdefault(caller, []).append(index)
-    return answers, orphans
+class TurnVerdicts(Sequence[TurnVerdict]):
+    """One row for each message of a past, in order; made on demand, since what was left out need not be priced."""
+
+    def __init__(self, count: int, make: Callable[[], Iterable[TurnVerdict]]) -> None:
+        self._count = count
+        self._make = make
+
+    @cached_property
+    def _rows(self) -> tuple[TurnVerdict, ...]:
+        return tuple(self._make())
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> TurnVerdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[TurnVerdict, ...]: ...
+    def __getitem__(self, index: int | slice) -> TurnVerdict | tuple[TurnVerdict, ...]:
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[TurnVerdict]:
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TurnVerdicts) and self._rows == other._rows
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import islice
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.compose import assemble
 from haversack.assemble.context import Context
+from haversack.assemble.fit import Kept, fit_history
 from haversack.assemble.frame import Format
 from haversack.assemble.history import Past, exchanges
 from haversack.assemble.layout import Layout, Prefer, Section, Sharing
 from haversack.assemble.pricing import Pricer
-from haversack.assemble.trim import Kept, fit_history
 from haversack.budget import check_tokens
 from haversack.model.memory import Kind
 from haversack.model.message import Message, Role
@@ -98,14 +99,17 @@ def prime(
 
 def complete_turns(session: Sequence[Past], most: int) -> list[Past]:
     """The last `most` turns that were answered: a user's message with all that follows it until the next one."""
-    turns: list[list[int]] = []
-    for exchange in exchanges(session)[0]:
-        if exchange.messages[0].role is Role.USER or not turns:
-            turns.append([])
-        turns[-1].extend(exchange.places)
-    answered = [turn for turn in turns if _answered([session[place].message for place in turn])]
-    return [session[place] for turn in answered[max(0, len(answered) - most) :] for place in sorted(turn)]
+    newest = islice(_answered([past.message for past in session]), most)
+    return [session[place] for turn in reversed(list(newest)) for place in turn]
 
 
-def _answered(messages: Sequence[Message]) -> bool:
-    return messages[0].role is Role.USER and messages[-1].role is Role.ASSISTANT and not messages[-1].tool_calls
+def _answered(messages: Sequence[Message]) -> Iterator[list[int]]:
+    """The indices of each answered turn, the newest first."""
+    places: list[int] = []
+    for exchange in exchanges(messages, {}):
+        places[:0] = exchange.places
+        if exchange.messages[0].role is Role.USER:
+            last = messages[places[-1]]
+            if last.role is Role.ASSISTANT and not last.tool_calls:
+                yield sorted(places)
+            places = []

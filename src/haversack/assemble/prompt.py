@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from haversack.assemble.anchor import Anchor
 from haversack.assemble.context import Context
-from haversack.assemble.history import TurnVerdict
+from haversack.assemble.history import TurnVerdicts
 from haversack.assemble.toolbox import ToolReport
 from haversack.assemble.verdict import Verdict
 from haversack.budget import Ledger
@@ -45,7 +45,7 @@ class Prompt:
     ledger: Ledger
     context: Context | None
     """The packed memories, empty when none had room; None when there was nothing to pack."""
-    turns: tuple[TurnVerdict, ...]
+    turns: TurnVerdicts
     """What became of each message of the past, other sessions' first."""
     tool_report: ToolReport | None
     """What became of each tool; None when all were to be sent."""

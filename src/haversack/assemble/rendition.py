@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -16,7 +16,7 @@ from haversack.assemble.verdict import Rendition
 
 __all__ = ["Short", "query_words", "shorter_forms"]
 
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])")
+_SENTENCE_END = re.compile(r"[.!?…][\"')\]]*\s+|[。！？]")
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CHUNK = 240
@@ -25,7 +25,11 @@ _LARGEST = 32_000
 """Characters of the largest shorter form, and how much smaller each next one is."""
 _SMALLER = 0.8
 _SMALLEST = 160
+_READ = 40_000
+"""Characters that are read where no words are wanted: then the first units are the best, and the forms hold fewer."""
 _ONE_LINE = 80
+_HEAD = 400
+"""Characters that mostly hold the first line's."""
 _POINTER = 24
 _STEM = 5
 _CUT = "…"
@@ -58,14 +62,15 @@ def query_words(text: str) -> frozenset[str]:
 
 def shorter_forms(content: str, memory_id: str, wanted: frozenset[str]) -> list[Short]:
     """The forms from long to short, each really shorter than the content and than the one before."""
-    units, joint = _units(content)
+    units, joint = _units(content if wanted else content[:_READ])
     ranked = _ranked(units, wanted)
     texts = [(Rendition.SHORTENED, _joined(units, ranked[:count], joint)) for count in _counts(units, ranked)]
     best = _joined(units, ranked[:1], joint) if ranked else content
+    line = _cut(_beginning(content), _ONE_LINE)
     texts += [
         (Rendition.SHORTENED, _cut(best, _SMALLEST)),
-        (Rendition.LINE, _cut(one_line(content), _ONE_LINE)),
-        (Rendition.POINTER, f"[{memory_id}] {_cut(one_line(content), _POINTER)}"),
+        (Rendition.LINE, line),
+        (Rendition.POINTER, f"[{memory_id}] {_cut(line, _POINTER)}"),
     ]
     forms: list[Short] = []
     longest = len(content.strip())
@@ -74,6 +79,12 @@ def shorter_forms(content: str, memory_id: str, wanted: frozenset[str]) -> list[
             forms.append(Short(rendition, words))
             longest = len(words)
     return forms
+
+
+def _beginning(content: str) -> str:
+    """The content on one line, or enough of its beginning."""
+    head = one_line(content[:_HEAD])
+    return head if len(head) > _ONE_LINE else one_line(content)
 
 
 def _counts(units: Sequence[_Unit], ranked: Sequence[int]) -> list[int]:
@@ -91,8 +102,19 @@ def _units(content: str) -> tuple[list[_Unit], str]:
     rows = [row.rstrip() for row in content.splitlines() if row.strip()]
     if len(rows) >= _LINES_FROM:
         return _nested(rows), "\n"
-    sentences = [part.strip() for row in rows for part in _SENTENCE.split(row) if part and part.strip()]
+    sentences = [sentence for row in rows for sentence in _sentences(row)]
     return [_Unit(piece, -1) for sentence in sentences for piece in _pieces(sentence)], " "
+
+
+def _sentences(row: str) -> Iterator[str]:
+    """The sentences, each with its last mark; quotes and brackets that close behind it are left out."""
+    start = 0
+    for end in _SENTENCE_END.finditer(row):
+        if sentence := row[start : end.start() + 1].strip():
+            yield sentence
+        start = end.end()
+    if sentence := row[start:].strip():
+        yield sentence
 
 
 def _nested(rows: Sequence[str]) -> list[_Unit]:
@@ -123,6 +145,8 @@ def _pieces(sentence: str) -> list[str]:
 
 def _ranked(units: Sequence[_Unit], wanted: frozenset[str]) -> list[int]:
     """Best unit first: most of the query's words, then the earliest."""
+    if not wanted:
+        return list(range(len(units)))
     weights = [len(wanted & query_words(unit.text)) for unit in units]
     return sorted(range(len(units)), key=lambda number: (-weights[number], number))
 

@@ -20,8 +20,8 @@ from haversack.assemble import (
     build_prompt,
     prime,
 )
+from haversack.assemble.fit import fit_history
 from haversack.assemble.priming import complete_turns
-from haversack.assemble.trim import fit_history
 from haversack.assemble.verdict import Outcome
 from haversack.budget import Budget
 from haversack.compaction import BudgetStatus
@@ -37,6 +37,7 @@ from haversack.model.message import Message, Role
 from haversack.model.query import Filter
 from haversack.model.text import is_blank
 from haversack.scoring.blend import DEFAULT
+from haversack.wire.pairing import pair_turns
 
 __all__ = ["Window", "preview", "primed", "prompt", "reading"]
 
@@ -146,7 +147,8 @@ def _history(core: Core, namespace: str, session: str, wanted: Window) -> list[P
 def _past(core: Core, namespace: str, session: str, limit: int = 1_000) -> list[Past]:
     """The session's newest messages as its view shows them; softly forgotten turns are left out."""
     hidden = hidden_turns(core, namespace)
-    turns = [turn for turn in core.store.turns(namespace, session, limit=limit, newest=True) if turn.id not in hidden]
+    told = pair_turns(core.store.turns(namespace, session, limit=limit, newest=True))
+    turns = [turn for turn in told if turn.id not in hidden]
     view, _ = load_view(core.store, namespace, session)
     folds = core.store.memories(namespace, [fold.summary for fold in view.folds])
     words = {summary.id: summary.content for summary in folds}
@@ -197,7 +199,7 @@ def _standing(past: Sequence[Past], room: int, pricer: ModelPricer) -> frozenset
         price=lambda messages: [cost.total for cost in pricer.messages(messages)] if messages else [],
         counter=pricer.counter,
     )
-    return frozenset(row.id for row in kept.rows if row.verdict is Outcome.KEPT)
+    return frozenset(past[index].id for index in kept.indices if index not in kept.altered)
 
 
 def _stands(memory: Memory, standing: frozenset[str]) -> bool:

@@ -75,6 +75,8 @@ class Message:
     @property
     def text(self) -> str:
         """Its words alone: text parts and image captions, one to a line."""
+        if len(self.parts) == 1:
+            return _words(self.parts[0])
         return "\n".join(filter(None, map(_words, self.parts)))
 
 

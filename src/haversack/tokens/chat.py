@@ -8,10 +8,10 @@ was measured at 6 to 12 tokens with the reply (ctok), and open models' chat temp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from haversack.model.message import Image, Message, Opaque, Part, Role, Text, ToolCall
+from haversack.model.message import Image, Message, Opaque, Part, Role, Text
 from haversack.tokens.counter import Counter
 from haversack.tokens.images import image_tokens
 from haversack.tokens.models import Family
@@ -66,17 +66,24 @@ def count_message(counter: Counter, message: Message, family: Family, *, model: 
 def count_each(counter: Counter, messages: Sequence[Message], family: Family, *, model: str = "") -> list[MessageCost]:
     """What each message costs, counted in one batch; the sum plus `reply_framing` is the cost of the list."""
     framing = _FRAMING[family]
-    contents = [list(_content_texts(message, framing)) for message in messages]
-    labels = [list(_framing_texts(message)) for message in messages]
-    counts = iter(counter.count_many([text for texts in (*contents, *labels) for text in texts]))
-    words = [_take(counts, texts) for texts in contents]
-    names = [_take(counts, texts) for texts in labels]
-    return [
-        MessageCost(
-            content=word + _fixed_content(message.parts, family, model), framing=name + _fixed(message, framing)
-        )
-        for message, word, name in zip(messages, words, names, strict=True)
-    ]
+    roles = list({message.role for message in messages})
+    texts: list[str] = [role.value for role in roles]
+    ends: list[tuple[int, int]] = []
+    for message in messages:
+        texts += _content_texts(message, framing)
+        content = len(texts)
+        texts += _framing_texts(message)
+        ends.append((content, len(texts)))
+    counts = counter.count_many(texts)
+    role_tokens = dict(zip(roles, counts, strict=False))
+    costs: list[MessageCost] = []
+    start = len(roles)
+    for message, (middle, end) in zip(messages, ends, strict=True):
+        words = sum(counts[start:middle]) + _fixed_content(message.parts, family, model)
+        labels = sum(counts[middle:end]) + role_tokens[message.role] + _fixed(message, framing)
+        costs.append(MessageCost(content=words, framing=labels))
+        start = end
+    return costs
 
 
 def count_messages(counter: Counter, messages: Sequence[Message], family: Family, *, model: str = "") -> MessageCost:
@@ -91,15 +98,11 @@ def count_messages(counter: Counter, messages: Sequence[Message], family: Family
     )
 
 
-def _take(counts: Iterator[int], texts: Iterable[str]) -> int:
-    return sum(next(counts) for _ in texts)
-
-
-def _content_texts(message: Message, framing: _Framing) -> Iterator[str]:
-    for part in message.parts:
-        yield _words(part)
+def _content_texts(message: Message, framing: _Framing) -> list[str]:
+    texts = [_words(part) for part in message.parts]
     for call in message.tool_calls:
-        yield from _call_texts(call, framing)
+        texts += (call.name, call.arguments, call.id) if framing.call_ids else (call.name, call.arguments)
+    return texts
 
 
 def _words(part: Part) -> str:
@@ -112,19 +115,8 @@ def _words(part: Part) -> str:
             return part.json
 
 
-def _call_texts(call: ToolCall, framing: _Framing) -> Iterator[str]:
-    yield call.name
-    yield call.arguments
-    if framing.call_ids:
-        yield call.id
-
-
-def _framing_texts(message: Message) -> Iterator[str]:
-    yield message.role.value
-    if message.name:
-        yield message.name
-    if message.tool_call_id:
-        yield message.tool_call_id
+def _framing_texts(message: Message) -> list[str]:
+    return [label for label in (message.name, message.tool_call_id) if label]
 
 
 def _fixed_content(parts: tuple[Part, ...], family: Family, model: str) -> int:

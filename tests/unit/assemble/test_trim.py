@@ -1,8 +1,9 @@
 from collections.abc import Callable, Sequence
 
 from haversack.assemble import Past, TurnReason
-from haversack.assemble.shrink import shrink_message, without_pictures
-from haversack.assemble.trim import Kept, fit_history, trim
+from haversack.assemble.fit import Kept, fit_history
+from haversack.assemble.shrink import Shrinker, without_pictures
+from haversack.assemble.trim import trim
 from haversack.model.message import Image, Message, Opaque, Role, Text
 from haversack.tokens import Counter
 
@@ -124,14 +125,14 @@ def test_a_turn_that_cannot_be_shortened_enough_stays_out(say: Say, as_past: AsP
 
 
 def test_words_without_spaces_are_cut_by_tokens(say: Say, exact: Counter) -> None:
-    def one(message: Message) -> int:
-        return exact.count(message.text)
+    def count(messages: Sequence[Message]) -> list[int]:
+        return exact.count_many([message.text for message in messages])
 
     message = say(Role.USER, "会議をする" * 900)
     for room in (20, 60, 150):
-        small = shrink_message(message, room, price=one, counter=exact, wanted=frozenset())
+        small = Shrinker(count, exact, frozenset()).smaller(message, room)
         assert small is not None
-        assert one(small) <= room
+        assert count([small[0]])[0] <= room
 
 
 def test_a_fixed_floor_and_length(say: Say, as_past: AsPast, words: Counter) -> None:
@@ -148,15 +149,48 @@ def test_unknown_parts_are_kept(say: Say, as_past: AsPast, words: Counter) -> No
 
 
 def test_shrinking_gives_up_only_when_nothing_fits(say: Say, words: Counter) -> None:
-    def one(message: Message) -> int:
-        return price([message])[0]
-
+    shrinker = Shrinker(price, words, frozenset())
     message = say(Role.TOOL, "a" * 5000, answers="c")
-    assert shrink_message(message, 5, price=one, counter=words, wanted=frozenset()) is None
-    small = shrink_message(message, 13, price=one, counter=words, wanted=frozenset())
+    assert shrinker.smaller(message, 5) is None
+    small = shrinker.smaller(message, 13)
     assert small is not None
-    assert small.tool_call_id == "c"
-    assert one(small) <= 13
+    assert small[0].tool_call_id == "c"
+    assert price([small[0]])[0] <= 13
+
+
+def test_no_more_of_the_past_is_priced_than_may_be_kept(say: Say, as_past: AsPast, words: Counter) -> None:
+    history = as_past(*(say(Role.USER if n % 2 == 0 else Role.ASSISTANT, "four words of talk") for n in range(2000)))
+    seen: list[int] = []
+
+    def watched(messages: Sequence[Message]) -> list[int]:
+        seen.append(len(messages))
+        return price(messages)
+
+    kept = fit_history(history, 600, price=watched, counter=words)
+    assert len(kept.messages) == 100
+    priced = sum(seen)
+    assert priced < 130
+    assert kept.left_out == 1899
+    assert len(kept.rows) == 2000
+    assert sum(row.tokens for row in kept.rows) == 12_000
+    assert sum(seen) == priced + 1900
+
+
+def test_a_message_far_too_long_is_not_counted_whole(say: Say, as_past: AsPast, words: Counter) -> None:
+    longest = 0
+
+    def watched(messages: Sequence[Message]) -> list[int]:
+        nonlocal longest
+        longest = max(longest, *(len(message.text) for message in messages))
+        return price(messages)
+
+    history = as_past(say(Role.USER, "go"), say(Role.ASSISTANT, "word " * 200_000), say(Role.USER, "on"))
+    kept = fit_history(history, 300, price=watched, counter=words)
+    assert [row.reason for row in kept.rows] == [TurnReason.FITS, TurnReason.SHORTENED, TurnReason.FITS]
+    assert longest < 40_000
+    whole = fit_history(history, 200_100, price=watched, counter=words)
+    assert whole.whole
+    assert whole.messages[1] is history[1].message
 
 
 def test_trim_of_nothing_and_of_system_alone(say: Say, words: Counter) -> None:
