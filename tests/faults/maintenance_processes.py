@@ -13,6 +13,7 @@ import random
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from typing import Any
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.engine.settings import Settings
-from haversack.errors import HaversackError, NotAStoreError, NotFoundError
+from haversack.errors import HaversackError, NewerStoreError, NotAStoreError, NotFoundError, RefusedError
 from haversack.maintenance import restore
 from haversack.maintenance.move import digest_of
 from haversack.maintenance.run import RunState
@@ -38,6 +39,7 @@ from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.recall import Recall
 from haversack.store.port import Batch
+from haversack.store.sqlite.migrate import Migration, shipped
 from haversack.store.sqlite.site import SqliteSite
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory
@@ -414,7 +416,17 @@ def read_only(rounds: int) -> Tally:
 
 def bit_flip(rounds: int) -> Tally:
     """One bit turned somewhere in the file: typed errors only, doctor tells, a restore brings everything back."""
-    dice, tally = random.Random(13), Tally()
+    dice = random.Random(13)
+
+    def flip(whole: bytes) -> bytes:
+        place, bit = dice.randrange(len(whole)), 1 << dice.randrange(8)
+        return whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :]
+
+    return _altered(rounds, flip)
+
+
+def _altered(rounds: int, alter: Callable[[bytes], bytes]) -> Tally:
+    tally = Tally()
     with tempfile.TemporaryDirectory() as top:
         path = Path(top) / "m.db"
         build(path)
@@ -423,8 +435,7 @@ def bit_flip(rounds: int) -> Tally:
         whole, words = path.read_bytes(), _words(path)
         for _ in range(rounds):
             tally.rounds += 1
-            place, bit = dice.randrange(len(whole)), 1 << dice.randrange(8)
-            path.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+            path.write_bytes(alter(whole))
             told = any(fault.severe or fault.mends for fault in SqliteSite(path).examine())
             read = _read_all(path)
             tally.struck += told or read != words
@@ -540,11 +551,7 @@ def no_handles(rounds: int) -> Tally:
 
 
 def _starved(act: Callable[[Path], None], path: Path, spare: int) -> None:
-    act_once = Path(path.parent / "warm")
-    shutil.copytree(path.parent, act_once)  # load every module that the verb needs while handles can be had
-    with suppress(HaversackError):
-        act(act_once / "m.db")
-    shutil.rmtree(act_once)
+    _warmed(act, path)
     used = len(list(Path("/proc/self/fd").iterdir()))
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + spare, used + spare))
     try:
@@ -584,15 +591,301 @@ def forked(rounds: int) -> Tally:
     return tally
 
 
+def _warmed(act: Callable[[Path], None], path: Path) -> None:
+    """Load every module that the verb needs while there is plenty of everything."""
+    act_once = Path(path.parent / "warm")
+    shutil.copytree(path.parent, act_once)
+    with suppress(HaversackError):
+        act(act_once / "m.db")
+    shutil.rmtree(act_once)
+
+
+def low_memory(rounds: int) -> Tally:
+    """Less and less memory for a verb: a typed error, or MemoryError where no store is in it, and a sound store."""
+    dice, tally = random.Random(19), Tally()
+    with tempfile.TemporaryDirectory() as top:
+        template = Path(top) / "template"
+        template.mkdir()
+        _prepare(template / "m.db", "restore")
+        names = ("lifecycle", "reorganize", "snapshot", "restore", "copy", "reset")
+        for turn in range(rounds):
+            name = names[turn % len(names)]
+            with _copied(template) as folder:
+                before = _words(folder / "m.db")
+                tally.rounds += 1
+                spare = dice.choice([0, 1 << 16, 1 << 18, 1 << 20])
+                child = _forked(lambda: _cramped(VERBS[name].act, folder / "m.db", spare))  # noqa: B023 - used at once
+                _, status = os.waitpid(child, 0)
+                code = os.waitstatus_to_exitcode(status)
+                tally.struck += code != 0
+                tally.notes[{0: "worked", 3: "typed error", 4: "MemoryError"}.get(code, f"exit {code}")] += 1
+                tally.unusable += code not in {0, 3, 4}
+                _expect_sound(folder / "m.db", VERBS[name], before, tally)
+    return tally
+
+
+def _cramped(act: Callable[[Path], None], path: Path, spare: int) -> None:
+    _warmed(act, path)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + spare, used + spare))
+    try:
+        act(path)
+    except HaversackError:
+        os._exit(3)
+    except MemoryError:
+        os._exit(4)
+
+
+def two_hosts(rounds: int) -> Tally:
+    """A run of another machine is killed: this one's are refused by name until its lease ends, then all is finished."""
+    dice, tally = random.Random(23), Tally()
+    with tempfile.TemporaryDirectory() as top:
+        template = Path(top) / "template"
+        template.mkdir()
+        _prepare(template / "m.db", "lifecycle")
+        span = _time_of(template, _lifecycle)
+        for _ in range(rounds):
+            with _copied(template) as folder:
+                path = folder / "m.db"
+                tally.rounds += 1
+                child = _forked(lambda: _elsewhere(lambda: _lifecycle(path)))  # noqa: B023 - used at once
+                time.sleep(dice.uniform(0, span))
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                tally.lost += len(_memories(path, "n")) < FACTS
+                tally.struck += _is_refused(path, tally)
+                with open_at(path, LATER + timedelta(minutes=11)) as sack:
+                    tally.repairs += bool(sack.maintenance.reconcile())
+                    sack.namespace("n").maintenance.lifecycle(execute=True)
+                    tally.unusable += sack.namespace("n").maintenance.lifecycle().transitions != ()
+    return tally
+
+
+def _elsewhere(work: Callable[[], None]) -> None:
+    socket.gethostname = lambda: "elsewhere"
+    work()
+
+
+def _is_refused(path: Path, tally: Tally) -> bool:
+    """Whether the other machine's run still stands in the way, is named, and is not taken for one that is over."""
+    with open_at(path) as sack:
+        maintenance = sack.namespace("n").maintenance
+        open_runs = [run for run in maintenance.runs() if run.state is RunState.RUNNING]
+        told = [advice.what for advice in sack.maintenance.health().advice if advice.code == "working"]
+        tally.unusable += len(told) != len(open_runs) or sack.maintenance.reconcile() != []
+        try:
+            maintenance.lifecycle(execute=True)
+        except RefusedError as error:
+            tally.notes["refused by name" if "machine elsewhere" in str(error) else "refused"] += 1
+            return True
+    return False
+
+
+def two_versions(rounds: int) -> Tally:
+    """A newer program migrates a store that an older one has open: the older one writes nothing more, and says why."""
+    tally = Tally()
+    newer = (
+        *shipped(),
+        Migration(number=len(shipped()) + 1, statements=("ALTER TABLE memories RENAME COLUMN speaker TO who",)),
+    )
+    with tempfile.TemporaryDirectory() as top:
+        for number in range(min(rounds, 10)):
+            path = Path(top) / f"{number}.db"
+            build(path)
+            before = _words(path)
+            with open_at(path) as older:
+                ns = older.namespace("n")
+                SqliteStore(path, migrations=newer).close()
+                calls: list[Callable[[], object]] = [
+                    lambda: ns.remember("too late"),  # noqa: B023 - used at once
+                    lambda: ns.session("s").add("user", "too late"),  # noqa: B023
+                    lambda: ns.maintenance.lifecycle(execute=True),  # noqa: B023
+                    lambda: ns.forget(everything=True, hard=True),  # noqa: B023
+                    ns.maintenance.lifecycle,
+                ]
+                for call in calls:
+                    tally.rounds += 1
+                    try:
+                        call()
+                        tally.notes["went on"] += 1
+                    except NewerStoreError:
+                        tally.struck += 1
+            tally.unusable += next(fault.code for fault in SqliteSite(path).examine() if fault.severe) != "newer"
+            with closing(sqlite3.connect(path)) as connection:
+                connection.execute("ALTER TABLE memories RENAME COLUMN who TO speaker")
+                connection.execute(f"PRAGMA user_version = {len(shipped())}")
+            tally.lost += _words(path) != before
+    return tally
+
+
+def torn_page(rounds: int) -> Tally:
+    """A page of which only the first half reached the disk: the doctor tells, a restore brings everything back."""
+    dice = random.Random(29)
+
+    def tear(whole: bytes) -> bytes:
+        page = dice.randrange(1, len(whole) // 4096)
+        middle = page * 4096 + 2048
+        other = dice.randrange(1, len(whole) // 4096) * 4096 + 2048
+        return whole[:middle] + whole[other : other + 2048] + whole[middle + 2048 :]
+
+    return _altered(rounds, tear)
+
+
+def read_only_disk(rounds: int) -> Tally:
+    """The disk turns read-only in the middle of a verb, as it does after an error; then it is writable again."""
+    dice, tally = random.Random(31), Tally()
+    with tempfile.TemporaryDirectory() as top:
+        for turn in range(rounds):
+            name = list(VERBS)[turn % len(VERBS)]
+            image, disk = Path(top) / "image", Path(top) / "disk"
+            disk.mkdir(exist_ok=True)
+            if not _made_disk(image, disk):
+                tally.notes["no right to mount a disk"] += 1
+                return tally
+            try:
+                _prepare(disk / "m.db", name)
+                before = _words(disk / "m.db")
+                child = _forked(lambda: _refusing(VERBS[name].act, disk / "m.db"))  # noqa: B023 - used at once
+                time.sleep(dice.uniform(0, 0.3))
+                _mount("-o", "remount,abort", str(disk))
+                code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                tally.rounds += 1
+                tally.struck += code != 0
+                tally.notes[{0: "worked", 3: "typed error"}.get(code, f"exit {code}")] += 1
+                tally.unusable += code not in {0, 3}
+                subprocess.run(["/bin/umount", disk], check=True)
+                subprocess.run(["/usr/sbin/e2fsck", "-fy", image], capture_output=True, check=False)
+                _mount("-o", "loop", str(image), str(disk))
+                _expect_sound(disk / "m.db", VERBS[name], before, tally)
+            finally:
+                subprocess.run(["/bin/umount", disk], capture_output=True, check=False)
+    return tally
+
+
+def _refusing(act: Callable[[Path], None], path: Path) -> None:
+    try:
+        act(path)
+    except (HaversackError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in {errno.EROFS, errno.EIO}:
+            raise
+        os._exit(3)
+
+
+def _made_disk(image: Path, disk: Path) -> bool:
+    with image.open("wb") as file:
+        file.truncate(48 << 20)
+    made = subprocess.run(["/usr/sbin/mkfs.ext4", "-q", "-F", image], capture_output=True, check=False)
+    return made.returncode == 0 and _mount("-o", "loop", str(image), str(disk))
+
+
+def _mount(*words: str) -> bool:
+    return subprocess.run(["/bin/mount", *words], capture_output=True, check=False).returncode == 0
+
+
+def killed_writer(rounds: int) -> Tally:
+    """Every verb that writes memories, in any order, killed at a random moment; what it acknowledged must hold."""
+    dice, tally = random.Random(37), Tally()
+    with tempfile.TemporaryDirectory() as top:
+        path = Path(top) / "m.db"
+        build(path)
+        state: dict[str, Any] = {"here": {}, "gone": [], "turns": []}
+        for turn in range(rounds):
+            reading, writing = os.pipe()
+            child = _forked(lambda: _write_all(path, turn, writing))  # noqa: B023 - used at once
+            os.close(writing)
+            tally.rounds += 1
+            with os.fdopen(reading) as told:
+                lines = [told.readline() for _ in range(dice.randrange(1, 20))]
+                os.kill(child, signal.SIGKILL)
+                lines += list(told)
+            os.waitpid(child, 0)
+            _take_note(state, [json.loads(line) for line in lines if line.endswith("\n")])
+            tally.struck += 1
+            if any(fault.severe for fault in SqliteSite(path).examine()):
+                tally.unusable += 1
+            tally.repairs += _tidied_up(path)
+            tally.lost += _missing(path, state)
+    return tally
+
+
+def _write_all(path: Path, turn: int, pipe: int) -> None:
+    """Verbs in a random order, each acknowledged by one line: what is here, what is gone, what was said."""
+    dice = random.Random(turn)
+
+    def tell(**what: Any) -> None:
+        os.write(pipe, f"{json.dumps(what)}\n".encode())
+
+    with open_at(path) as sack:
+        ns, mine = sack.namespace("k"), list[str]()
+        session = ns.session(f"s{turn}")
+        for number in range(1_000_000):
+            words = f"round {turn} statement {number} about tea {dice.getrandbits(40)}"
+            match dice.randrange(8) if mine else 0:
+                case 0 | 1:
+                    made = ns.remember(words)
+                    mine.append(made.id)
+                    tell(here={made.id: words})
+                case 2:
+                    both = ns.remember_many([words, f"{words} too"])
+                    mine += [each.id for each in both]
+                    tell(here={each.id: each.content for each in both})
+                case 3:
+                    tell(turns=[session.add("user", words).id])
+                case 4:
+                    said = session.extend([{"role": "user", "content": words}, {"role": "assistant", "content": "so"}])
+                    tell(turns=[each.id for each in said])
+                case 5:
+                    edited = ns.edit(dice.choice(mine), content=words)
+                    tell(here={edited.id: words})
+                case 6:
+                    gone = mine.pop(dice.randrange(len(mine)))
+                    tell(going=gone)
+                    ns.forget(gone, hard=True)
+                    tell(gone=[gone])
+                case _:
+                    hidden = dice.choice(mine)
+                    tell(going=hidden)
+                    ns.forget(hidden)
+                    ns.restore([hidden])
+                    tell(back=hidden)
+
+
+def _take_note(state: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+    going: dict[str, str] = {}
+    for line in lines:
+        state["here"] |= line.get("here", {})
+        state["turns"] += line.get("turns", [])
+        if (name := line.get("going")) is not None and name in state["here"]:
+            going[name] = state["here"].pop(name)
+        if (name := line.get("back")) in going:
+            state["here"][name] = going[name]
+        state["gone"] += line.get("gone", [])
+
+
+def _missing(path: Path, state: dict[str, Any]) -> int:
+    """Acknowledged memories whose words are not there, acknowledged turns that are not, erased ones that are."""
+    rows = {memory.id: memory.content for memory in _memories(path, "k") if memory.stage is not Stage.DELETED}
+    with closing(SqliteStore(path)) as store:
+        said = {turn.id for turn in store.turns_by_id("k", state["turns"])}
+    lost = [name for name, words in state["here"].items() if rows.get(name) != words]
+    return len(lost) + len(set(state["turns"]) - said) + len(rows.keys() & set(state["gone"]))
+
+
 FAULTS: dict[str, Callable[[int], Tally]] = {
+    "kill writer": killed_writer,
     **{f"kill {name}": (lambda rounds, name=name: kill(name, rounds)) for name in VERBS},
     "full disk": full_disk,
     "read-only": read_only,
+    "read-only disk": read_only_disk,
     "bit flip": bit_flip,
+    "torn page": torn_page,
     "deleted log": deleted_log,
     "changed snapshot": changed_snapshot,
     "clock jump": clock_jump,
     "no handles": no_handles,
+    "low memory": low_memory,
+    "two hosts": two_hosts,
+    "two versions": two_versions,
     "fork": forked,
 }
 

@@ -32,6 +32,11 @@ def test_a_verb_killed_at_a_random_moment_leaves_a_sound_store_and_can_be_finish
     assert _unharmed(seen), seen
 
 
+def test_every_writing_verb_killed_at_random_moments_keeps_what_it_acknowledged() -> None:
+    seen = _run("kill writer", 5)
+    assert _unharmed(seen), seen
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", ["reorganize", "undo", "snapshot", "copy", "reset", "rewrite"])
 def test_other_verbs_killed_at_random_moments(verb: str) -> None:
@@ -50,6 +55,20 @@ def test_every_verb_on_a_full_disk(tmp_path: Path) -> None:
 def test_a_store_that_may_only_be_read_refuses_and_can_be_copied() -> None:
     seen = _run("read-only", 1)
     assert seen["notes"] == {"ReadOnlyError": 3, "worked": 2}
+
+
+@pytest.mark.slow
+def test_a_disk_that_turns_read_only_in_the_middle_of_a_verb() -> None:
+    seen = _run("read-only disk", 8)
+    if "no right to mount a disk" in seen["notes"]:
+        pytest.skip("no right to mount a disk")
+    assert _unharmed(seen), seen
+
+
+def test_a_torn_page_is_told_by_the_doctor_and_mended_by_a_restore() -> None:
+    seen = _run("torn page", 6)
+    assert seen["notes"] == {"told by doctor": 6}
+    assert _unharmed(seen), seen
 
 
 def test_turned_bits_are_met_with_typed_errors_and_a_restore() -> None:
@@ -84,4 +103,23 @@ def test_verbs_without_file_handles_fail_by_name_or_work() -> None:
 def test_a_fork_in_the_middle_of_a_verb() -> None:
     seen = _run("fork", 2)
     assert seen["struck"] == 2
+    assert _unharmed(seen), seen
+
+
+@pytest.mark.slow
+def test_verbs_with_too_little_memory_fail_by_name_or_work() -> None:
+    seen = _run("low memory", 12)
+    assert _unharmed(seen), seen
+
+
+def test_a_run_of_another_machine_is_waited_for_by_name_and_finished_when_its_lease_ends() -> None:
+    seen = _run("two hosts", 4)
+    assert set(seen["notes"]) <= {"refused by name"}
+    assert _unharmed(seen), seen
+
+
+def test_an_older_program_writes_nothing_into_a_store_that_a_newer_one_migrated_under_it() -> None:
+    seen = _run("two versions", 1)
+    assert seen["notes"] == {"went on": 1}  # a preview, which reads nothing that changed
+    assert seen["struck"] == 4
     assert _unharmed(seen), seen

@@ -73,6 +73,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (errors.MissingExtraError, 6),
     (errors.HaversackError, 1),
     (OSError, 1),
+    (MemoryError, 1),
 )
 
 _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items())
@@ -156,7 +157,7 @@ def main(args: Sequence[str] | None = None) -> None:
         _say(f"no such file: {missing.filename}")
         sys.exit(code_of(missing))
     except tuple(kind for kind, _ in _CODES) as error:
-        _say(str(error) or type(error).__name__)
+        _say(str(error) or ("not enough memory" if isinstance(error, MemoryError) else type(error).__name__))
         sys.exit(code_of(error))
     sys.exit(code if isinstance(code, int) else 0)
 

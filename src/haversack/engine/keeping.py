@@ -22,7 +22,7 @@ from haversack.maintenance.health import Health, NamespaceHealth, advise, look_a
 from haversack.maintenance.move import Moved, copy_namespace, spaces_of
 from haversack.maintenance.recover import Recovery, recover
 from haversack.maintenance.reset import ResetDone, reset
-from haversack.maintenance.run import Run, RunState, owner_is_gone, running, runs
+from haversack.maintenance.run import Run, is_abandoned, running, runs
 from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
 from haversack.store.port import SYSTEM, Erasure, Store
 from haversack.store.site import Site
@@ -191,7 +191,7 @@ class StoreMaintenance:
             recover(desk_of(core, space), run.id)
             for space in spaces_of(core.store)
             for run in runs(core.store, space)
-            if run.state is RunState.RUNNING and owner_is_gone(run.owner)
+            if is_abandoned(core.store, space, run, core.clock())
         ]
         if core.site is not None:
             core.site.sweep()

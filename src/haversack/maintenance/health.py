@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from haversack.maintenance.ageing import pages_of
-from haversack.maintenance.run import RunState, owner_is_gone, runs
+from haversack.maintenance.run import RunState, is_abandoned, place_of, runs
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.store.port import Store
@@ -45,9 +45,11 @@ class NamespaceHealth:
     waiting_uses: int
     """Journal records of uses that are not counted yet."""
     unfinished: tuple[str, ...] = ()
-    """Runs whose process is gone."""
+    """Runs that nobody works on any more."""
     failed: tuple[str, ...] = ()
     """Runs that failed in the last week."""
+    working: tuple[str, ...] = ()
+    """Processes whose runs go on, on this machine or another one."""
     trimmed: int = 0
     """Important memories that contexts leave out for want of room more often than they carry them."""
 
@@ -96,7 +98,12 @@ def look_at(store: Store, namespace: str, now: datetime) -> NamespaceHealth:
         superseded=tally.counts["superseded"],
         tombstones=store.census(namespace).tombstones,
         waiting_uses=len(store.records(namespace, "access")),
-        unfinished=tuple(run.id for run in done if run.state is RunState.RUNNING and owner_is_gone(run.owner)),
+        unfinished=tuple(run.id for run in done if is_abandoned(store, namespace, run, now)),
+        working=tuple(
+            place_of(run.owner)
+            for run in done
+            if run.state is RunState.RUNNING and not is_abandoned(store, namespace, run, now)
+        ),
         failed=tuple(run.id for run in done if run.state is RunState.FAILED and now - run.changed_at < _GROWING),
     )
 
@@ -132,6 +139,11 @@ def _about(each: NamespaceHealth) -> list[Advice]:
                 what=what,
                 helps=f"haversack doctor --fix, or haversack lifecycle -n {name} --recover {run}",
             )
+        )
+    for place in each.working:
+        what = f"maintenance works on namespace {name!r}: {place}"
+        found.append(
+            Advice(code="working", what=what, helps="wait; what an ended machine held is free after 10 minutes")
         )
     if each.duplicates:
         what = f"{each.duplicates} memories in namespace {name!r} repeat another"

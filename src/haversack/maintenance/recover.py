@@ -24,6 +24,7 @@ from haversack.maintenance.run import (
     Step,
     find_run,
     owner_is_gone,
+    place_of,
     running,
     steps,
 )
@@ -63,7 +64,7 @@ def recover(desk: Desk, run_id: str) -> Recovery:
     now = desk.clock()
     holder = leases.held_by(desk.store, desk.namespace, LEASE, now)
     if holder == run.owner and not owner_is_gone(run.owner):
-        raise RefusedError("quiescence", f"run {run_id} still works, in process {run.owner}")
+        raise RefusedError("quiescence", f"run {run_id} still works: {place_of(run.owner)}")
     closed = replace(run, state=RunState.RECOVERED, changed_at=now)
     record = Written(collection=RUNS, key=run.id, value=msgspec.json.encode(closed), expected=version)
     try:

@@ -37,7 +37,9 @@ __all__ = [
     "Step",
     "find_run",
     "forget_old_steps",
+    "is_abandoned",
     "owner_is_gone",
+    "place_of",
     "running",
     "runs",
     "steps",
@@ -229,7 +231,9 @@ def running(desk: Desk, verb: str, **notes: str) -> Generator[Journal]:
         abandoned=owner_is_gone,
     )
     if lease is None:
-        raise RefusedError("quiescence", "another maintenance run works on this namespace; wait for it")
+        holder = leases.held_by(desk.store, desk.namespace, LEASE, now)
+        who = f" ({place_of(holder)})" if holder is not None else ""
+        raise RefusedError("quiescence", f"another maintenance run works on this namespace{who}; wait for it")
     run = Run(id=run_id, verb=verb, state=RunState.RUNNING, owner=owner, started_at=now, changed_at=now, notes=notes)
     record = Written(collection=RUNS, key=run.id, value=_encode(run), expected=0)
     desk.store.apply(desk.namespace, Batch(records=(record,)))
@@ -287,7 +291,7 @@ def owner_is_gone(owner: str) -> bool:
     """Whether the run is over, or its process was on this machine and has ended; False when nobody can tell."""
     if owner in _over:
         return True
-    host, _, pid = owner.partition("/")[0].rpartition(":")
+    host, pid = _process_of(owner)
     if host != socket.gethostname() or not pid.isdigit():
         return False
     try:
@@ -297,6 +301,25 @@ def owner_is_gone(owner: str) -> bool:
     except PermissionError:
         return False
     return False
+
+
+def is_abandoned(store: Store, namespace: str, run: Run, now: datetime) -> bool:
+    """Whether a run stands open that nobody works on: its process is gone, or was elsewhere and let its lease end."""
+    if run.state is not RunState.RUNNING:
+        return False
+    elsewhere = _process_of(run.owner)[0] != socket.gethostname()
+    return owner_is_gone(run.owner) or (elsewhere and leases.held_by(store, namespace, LEASE, now) != run.owner)
+
+
+def place_of(owner: str) -> str:
+    """The process and machine of an owner, for people."""
+    host, pid = _process_of(owner)
+    return f"process {pid} on this machine" if host == socket.gethostname() else f"process {pid} on machine {host}"
+
+
+def _process_of(owner: str) -> tuple[str, str]:
+    host, _, pid = owner.partition("/")[0].rpartition(":")
+    return host, pid
 
 
 def _close_failed(journal: Journal, error: BaseException) -> None:

@@ -10,19 +10,21 @@ import shutil
 import sqlite3
 import threading
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 from haversack.errors import (
     BusyError,
     InputError,
+    NewerStoreError,
     NoSpaceError,
     NotAStoreError,
     ReadOnlyError,
     StoreError,
 )
 
-__all__ = ["Connections", "Lease", "connect", "typed_error"]
+__all__ = ["Connections", "Lease", "connect", "refuse_newer", "typed_error"]
 
 _SETTINGS = (
     "PRAGMA synchronous = FULL",  # an acknowledged write survives a power cut
@@ -73,6 +75,16 @@ def typed_error(error: sqlite3.Error, path: Path) -> StoreError:
     return StoreError(f"{path}: {error}")
 
 
+def refuse_newer(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Stop a program under which a newer one has brought the schema further; raises NewerStoreError."""
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found > version:
+        raise NewerStoreError(
+            f"{path} was brought to schema {found} by a newer Haversack while this one, which knows {version}, had it"
+            " open; nothing was saved: start this program again, upgraded"
+        )
+
+
 def _room(path: Path) -> int:
     return shutil.disk_usage(path.absolute().parent).free
 
@@ -83,11 +95,12 @@ class Lease:
     The lock keeps `close` on another thread from closing the connection in the middle of a statement.
     """
 
-    __slots__ = ("__weakref__", "_lock", "connection", "path", "pid")
+    __slots__ = ("__weakref__", "_lock", "connection", "path", "pid", "version")
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, version: int) -> None:
         self.path = path
         self.connection = connection
+        self.version = version
         self.pid = os.getpid()
         self._lock = threading.Lock()
 
@@ -113,9 +126,18 @@ class Lease:
         if isinstance(error, sqlite3.ProgrammingError):
             raise StoreError("this store is closed") from error
         if isinstance(error, sqlite3.Error):
+            if not isinstance(error, sqlite3.IntegrityError):
+                self._look_for_a_newer_schema()
             raise typed_error(error, self.path) from error
+        if isinstance(error, MemoryError):
+            raise StoreError(f"not enough memory for {self.path}; nothing was saved") from error
         if isinstance(error, UnicodeEncodeError):
             raise InputError("text with a lone surrogate cannot be stored; clean it first") from error
+
+    def _look_for_a_newer_schema(self) -> None:
+        """A table or column that is not there any more has this reason."""
+        with suppress(sqlite3.Error):
+            refuse_newer(self.connection, self.path, self.version)
 
     def close(self) -> None:
         """Close the connection once no statement is running on it."""
@@ -132,8 +154,9 @@ class Lease:
 class Connections:
     """The connections of one store in this process."""
 
-    def __init__(self, path: Path, busy_timeout: float, *, mode: str) -> None:
+    def __init__(self, path: Path, busy_timeout: float, *, mode: str, version: int) -> None:
         self.path = path
+        self.version = version
         self.busy_timeout = busy_timeout
         self.mode = mode
         self._mine = threading.local()
@@ -154,7 +177,7 @@ class Connections:
             connection = connect(self.path, self.busy_timeout, mode=self.mode)
         except sqlite3.Error as error:
             raise typed_error(error, self.path) from error
-        made = Lease(self.path, connection)
+        made = Lease(self.path, connection, self.version)
         self._mine.lease = made
         self._all.add(made)
         return made

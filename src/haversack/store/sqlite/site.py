@@ -18,6 +18,7 @@ from haversack.model.memory import Kind
 from haversack.store.site import Fault, Salvaged
 from haversack.store.sqlite.connection import connect, typed_error
 from haversack.store.sqlite.migrate import examine, migrate, shipped, snapshots_of
+from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.scrub import is_pending
 from haversack.store.sqlite.store import SqliteStore
 
@@ -84,16 +85,13 @@ class SqliteSite:
     def mend(self) -> list[str]:
         """See the protocol."""
         done = [f"removed {partial.name}, a copy that was not finished" for partial in self.sweep()]
-        try:
-            with closing(connect(self.path, 5.0, mode="rw")) as connection:
-                for table, column in _COUNTED:
-                    gone = connection.execute(f"DELETE FROM {table} AS t WHERE {_orphaned(column)}").rowcount
-                    done += [f"removed {gone} {table} of memories that are gone"] if gone else []
-                if _index_faults(connection):
-                    connection.execute("REINDEX")
-                    done.append("rebuilt the indexes from the rows")
-        except sqlite3.Error as error:
-            raise typed_error(error, self.path) from error
+        with _typed(self.path), closing(connect(self.path, 5.0, mode="rw")) as connection:
+            for table, column in _COUNTED:
+                gone = connection.execute(f"DELETE FROM {table} AS t WHERE {_orphaned(column)}").rowcount
+                done += [f"removed {gone} {table} of memories that are gone"] if gone else []
+            if _index_faults(connection):
+                connection.execute("REINDEX")
+                done.append("rebuilt the indexes from the rows")
         with closing(SqliteStore(self.path)) as store:
             if not store.scrub():
                 done.append("an erasure still waits for a reader to end")
@@ -105,16 +103,17 @@ class SqliteSite:
             raise StoreError(f"{target} exists already; salvaging never replaces a file")
         SqliteStore(target).close()
         rows, lost = 0, list[str]()
-        try:
-            with closing(connect(target, 5.0, mode="rw")) as into, _damaged(self.path) as damaged:
-                tables = into.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
-                for (table,) in tables:
-                    read, whole = _copy_readable(damaged, into, table)
-                    rows += read
-                    lost += [] if whole else [table]
-                _recount(into)
-        except sqlite3.Error as error:
-            raise typed_error(error, self.path) from error
+        with (
+            _typed(self.path),
+            closing(connect(target, 5.0, mode="rw")) as into,
+            _damaged(self.path) as damaged,
+        ):
+            tables = into.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
+            for (table,) in tables:
+                read, whole = _copy_readable(damaged, into, table)
+                rows += read
+                lost += [] if whole else [table]
+            _recount(into)
         return Salvaged(rows=rows, lost_tables=tuple(lost))
 
     def exchange(self, replacement: Path, keep: Path) -> None:
@@ -127,7 +126,8 @@ class SqliteSite:
             if not (self.path.exists() and keep.samefile(self.path)):
                 raise StoreError(f"{keep} exists already; the present store would not be kept")
             keep.unlink()  # an exchange that was interrupted before its second step
-        migrate(replacement, 5.0, shipped())
+        with _typed(replacement):
+            migrate(replacement, 5.0, shipped())
         with _alone(replacement):
             pass
         if not self.path.exists():
@@ -159,6 +159,9 @@ class SqliteSite:
         for copy in snapshots_of(self.path) if folder.is_dir() else ():
             what = f"{copy.name} was kept when the schema was brought up to date"
             yield Fault(code="old-schema", what=what, helps="remove it when you trust the new one", severe=False)
+        if (network := network_of(self.path)) is not None:
+            what = f"the store lies on a network file system ({network}), where two machines can damage it"
+            yield Fault(code="network", what=what, helps=ONE_MACHINE, severe=False)
 
 
 def _looked_into(connection: sqlite3.Connection) -> list[Fault]:
@@ -293,6 +296,14 @@ def _recount(connection: sqlite3.Connection) -> None:
         " WHERE m.namespace = sequences.namespace), 0), coalesce((SELECT max(changed) FROM tombstones t"
         " WHERE t.namespace = sequences.namespace), 0))"
     )
+
+
+@contextmanager
+def _typed(path: Path) -> Generator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise typed_error(error, path) from error
 
 
 @contextmanager

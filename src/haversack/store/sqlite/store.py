@@ -6,17 +6,19 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import warnings
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Restaged
-from haversack.store.sqlite.connection import Connections, Lease, typed_error
+from haversack.store.sqlite.connection import Connections, Lease, refuse_newer, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
 from haversack.store.sqlite.moving import bury, distinct, graves_of
+from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, turn_of, when
 from haversack.store.sqlite.scrub import is_pending, scrub
 from haversack.store.sqlite.writing import carry_out
@@ -66,8 +68,11 @@ class SqliteStore:
         if self.read_only:
             _refuse_unready(self.path, state)
         else:
+            _warn_of_network(self.path)
             _prepare(self.path, busy_timeout, steps, state)
-        self._connections = Connections(self.path, busy_timeout, mode=_mode(self.path, read_only=self.read_only))
+        self._connections = Connections(
+            self.path, busy_timeout, mode=_mode(self.path, read_only=self.read_only), version=steps[-1].number
+        )
         self.patience = 2.0
         """Seconds that an erasing call waits for readers of old versions; then the next write goes on with it."""
         self._unscrubbed = False
@@ -78,6 +83,7 @@ class SqliteStore:
         lease = self._write_lease()
         with lease as connection:
             connection.execute("BEGIN IMMEDIATE")
+            refuse_newer(connection, self.path, lease.version)
             applied = carry_out(connection, namespace, batch)
             connection.execute("COMMIT")
         if batch.erase is not None:
@@ -265,8 +271,10 @@ class SqliteStore:
 
     def bury(self, namespace: str, graves: Graves) -> None:
         """See the port's Moves."""
-        with self._write_lease() as connection:
+        lease = self._write_lease()
+        with lease as connection:
             connection.execute("BEGIN IMMEDIATE")
+            refuse_newer(connection, self.path, lease.version)
             bury(connection, namespace, graves)
             connection.execute("COMMIT")
 
@@ -310,6 +318,11 @@ def _refuse_unready(path: Path, state: State) -> None:
         raise ReadOnlyError(f"there is no store at {path} yet, and it cannot be written")
     if state is State.OLDER:
         raise ReadOnlyError(f"{path} has an older schema; open it once with write access to bring it up to date")
+
+
+def _warn_of_network(path: Path) -> None:
+    if (network := network_of(path)) is not None:
+        warnings.warn(f"{path} lies on a network file system ({network}): {ONE_MACHINE}", stacklevel=4)
 
 
 def _prepare(path: Path, busy_timeout: float, migrations: Sequence[Migration], state: State) -> None:
