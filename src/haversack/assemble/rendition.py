@@ -51,8 +51,11 @@ class _Unit:
 
 def query_words(text: str) -> frozenset[str]:
     """What to match by: word beginnings, and pairs of characters in scripts without spaces."""
+    words = _WORD.findall(text.casefold())
+    if text.isascii():
+        return frozenset([word[:_STEM] for word in words])
     found: set[str] = set()
-    for word in _WORD.findall(text.casefold()):
+    for word in words:
         if _UNSPACED.search(word):
             found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
         else:

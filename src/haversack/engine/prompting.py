@@ -161,7 +161,8 @@ def _live(
     """The query, the tool calls and results since, the history before it, and the turn ids of query and since."""
     if query is not None:
         return query, (), history, frozenset()
-    place = next((n for n in reversed(range(len(history))) if history[n].message.role is Role.USER), None)
+    asked = (n for n in reversed(range(len(history))) if history[n].message.role is Role.USER)
+    place = next((n for n in asked if history[n].message.shows), None)
     if place is None or not _waits(history[place:]):
         raise InputError("give a query: the session ends neither with the user's turn nor with a tool's result")
     tail = history[place:]
@@ -181,14 +182,25 @@ def _candidates(
 ) -> Sequence[Candidate]:
     """What recall finds, with what stands in the prompt already marked: kept turns, summaries, and the query's turn."""
     words = live.text if isinstance(live, Message) else live
-    if is_blank(words):
+    room = max(0, wanted.window - wanted.output)
+    supporting = _supporting(wanted, room)
+    if is_blank(words) or not supporting:
         return ()
     request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
-    room = max(0, wanted.window - wanted.output)
-    supporting = int(room * wanted.layout.ratio)
     found = candidates(core, gather(core, request, wanted.layout, supporting), wanted.pricer.counter)
     standing = _standing(past, room - supporting, wanted.pricer) | asked
     return [replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
+
+
+def _supporting(wanted: Window, room: int) -> int:
+    """The most that memories may take."""
+    match wanted.budget:
+        case None:
+            return int(room * wanted.layout.ratio)
+        case Budget():
+            return min(room, wanted.budget.resolve(wanted.window))
+        case _:
+            return min(room, wanted.budget)
 
 
 def _standing(past: Sequence[Past], room: int, pricer: ModelPricer) -> frozenset[str]:
@@ -236,14 +248,16 @@ def _others(core: Core, namespace: str, session: str, most: int) -> list[str]:
 
 def _watch(core: Core, namespace: str, session: str, built: Prompt, wanted: Window) -> None:
     """Tell the session's monitor how much the whole conversation would take; a run may start in the background."""
-    status = reading(built, wanted.now)
-    core.runs.available[namespace, session] = status.available_budget
+    core.runs.available[namespace, session] = _available(built)
     if core.memory.compaction is not None:
-        coordinator_of(core, namespace).after_turn(session, status)
+        coordinator_of(core, namespace).after_turn(session, reading(built, wanted.now))
 
 
 def reading(built: Prompt, now: datetime | None = None) -> BudgetStatus:
     """How full the window is, with what had to be left out of the conversation counted in."""
     left_out = sum(row.tokens for row in built.turns if row.verdict is Outcome.DROPPED)
-    available = max(0, built.ledger.budget - built.ledger.reserved)
-    return BudgetStatus.of(built.tokens + left_out, available, timestamp=now)
+    return BudgetStatus.of(built.tokens + left_out, _available(built), timestamp=now)
+
+
+def _available(built: Prompt) -> int:
+    return max(0, built.ledger.budget - built.ledger.reserved)

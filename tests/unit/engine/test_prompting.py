@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from haversack.assemble import LAYOUTS, SHAPES, Outcome, PrimingConfig, ToolBudget
-from haversack.budget import Ledger
+from haversack.budget import Budget, Ledger
 from haversack.compaction import CompactionConfig
 from haversack.compaction.result import Outcome as Run
 from haversack.engine.haversack import Haversack
@@ -16,6 +16,7 @@ from haversack.engine.session import Session
 from haversack.engine.settings import MemorySettings
 from haversack.errors import BudgetError, ConfigError, InputError, NotFoundError
 from haversack.model.memory import Kind
+from haversack.recall import Recall
 from haversack.store.memory import MemoryStore
 from haversack.tokens import counter_for
 from haversack.tokens.chat import count_messages
@@ -80,6 +81,27 @@ def test_what_stands_in_the_history_is_not_recalled_as_well(ns: Namespace) -> No
     assert "electric engine" in text
     reasons = {row.reason for row in prompt.verdicts if row.verdict is Outcome.FILTERED}
     assert reasons == {"in_history"}
+
+
+def test_a_memory_budget_of_zero_asks_for_no_memories(ns: Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    ns.remember("Alice prefers metric units", pinned=True)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("memories were asked for")
+
+    monkeypatch.setattr(Recall, "search", refuse)
+    monkeypatch.setattr(Recall, "listing", refuse)
+    for budget in (0, Budget(ratio=0.5, tokens=0)):
+        prompt = ns.session("s").prompt("Which units?", window=2000, output=100, budget=budget)
+        assert [message["content"] for message in prompt.messages()] == ["Which units?"]
+        assert prompt.context is None
+
+
+def test_a_budget_of_its_own_decides_how_many_memories_are_considered(ns: Namespace) -> None:
+    ns.remember_many([{"content": f"fact number {n} about boats"} for n in range(120)])
+    few = ns.session("s").prompt("boats", window=2000, output=100)
+    many = ns.session("s").prompt("boats", window=2000, output=100, budget=1500)
+    assert (len(few.verdicts), len(many.verdicts)) == (64, 120)
 
 
 def test_turns_that_do_not_fit_any_more_are_recalled(ns: Namespace) -> None:
