@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple, overload
 
 from haversack.assemble.verdict import Outcome
-from haversack.model.message import Message, Role, Text
+from haversack.model.message import Message, Role
 
 __all__ = ["Exchange", "Past", "TurnReason", "TurnVerdict", "TurnVerdicts", "exchanges"]
 
@@ -73,7 +73,7 @@ class Exchange(NamedTuple):
     def starts(self) -> bool:
         """Whether a conversation may begin here: some providers leave out a message that shows nothing."""
         first = self.messages[0]
-        return first.role is Role.USER and any(not isinstance(part, Text) or part.text.strip() for part in first.parts)
+        return first.role is Role.USER and first.shows
 
 
 def exchanges(messages: Sequence[Message], refused: dict[int, TurnReason]) -> Iterator[Exchange]:

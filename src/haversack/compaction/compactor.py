@@ -26,6 +26,7 @@ from haversack.model.text import is_blank
 from haversack.store import lease as leases
 from haversack.store.port import Batch, Store
 from haversack.tokens.counter import Counter
+from haversack.wire.pairing import pair_turns
 
 __all__ = ["Compactor", "Request", "message_price"]
 
@@ -116,7 +117,7 @@ class Compactor:
 
     def _begin(self, request: Request, started_at: datetime, begun: float) -> _Work:
         view, version = load_view(self.store, self.namespace, request.session)
-        turns = self.store.turns(self.namespace, request.session)
+        turns = pair_turns(self.store.turns(self.namespace, request.session))
         ids = [fold.summary for fold in view.folds]
         contents = {memory.id: memory.content for memory in self.store.memories(self.namespace, ids)}
         for erased in (id_ for id_ in ids if id_ not in contents):

@@ -79,6 +79,11 @@ class Message:
             return _words(self.parts[0])
         return "\n".join(filter(None, map(_words, self.parts)))
 
+    @property
+    def shows(self) -> bool:
+        """Whether it has anything to show: a word, a picture, or a block of another kind."""
+        return any(not isinstance(part, Text) or part.text.strip() for part in self.parts)
+
 
 def _words(part: Part) -> str:
     match part:
