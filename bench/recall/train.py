@@ -61,7 +61,7 @@ def cases(
         turns = np.array(world.turn_of)
         for query in conversation.queries:
             vector = None if embedder is None else embedder.embed_query(query.text)
-            pool = gather(world.index, understand(world.index, query.text, vector, world.now), mask, words)
+            pool = gather(world.index, understand(world.index, query.text, vector, world.now), [mask], words)
             gold = np.isin(turns[pool.rows], list(query.gold))
             found.append(
                 Case(
@@ -140,7 +140,9 @@ def calibrate(train: Sequence[Case], weights: dict[str, tuple[float, float, floa
 
 def ranked(case: Case, learned: Learned) -> list[int]:
     now = int(case.world.now.timestamp() * 1e6)
-    return rank(case.world.index, case.pool, learned, DEFAULT, now=now, latest=False).rows.tolist()
+    index = case.world.index
+    ranking = rank(index, case.pool, learned, DEFAULT, now=now, latest=False)
+    return ranking.first(index.columns.born).rows.tolist()
 
 
 def evaluate(test: Sequence[Case], learned: Learned) -> dict[str, Numbers]:

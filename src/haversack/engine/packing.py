@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from msgspec import structs
 
@@ -11,7 +12,7 @@ from haversack.assemble import Candidate, Context, Format, Layout, assemble
 from haversack.assemble.family import parent_of
 from haversack.engine.core import Core
 from haversack.engine.guarding import Suspicion, hold_back
-from haversack.engine.reading import Hit, Request, find
+from haversack.engine.reading import Hit, Request
 from haversack.model.memory import Kind
 from haversack.model.query import Filter
 from haversack.tokens import Counter
@@ -25,6 +26,8 @@ _BACKGROUND = 0.1
 """How much of its importance speaks for a memory that belongs in its section but does not answer the query."""
 _REPEATING = 0.5
 """What is left of a summary's score: the turns that it repeats in fewer words are recalled themselves, beside it."""
+_WITHOUT_BACKGROUND = (None, frozenset({Kind.PASSAGE}))
+"""Kinds of which nothing belongs in a context unless it answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +69,7 @@ def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hi
         request.namespaces, filter=request.chosen, now=request.now, top_k=core.settings.widest, pinned=True
     )
     found: dict[tuple[str, str], Hit] = {}
-    for chosen in _searches(request.chosen, layout):
-        for hit in _section_hits(
-            core, replace(request, chosen=chosen), width, with_background=len(layout.sections) > 1
-        ):
-            found.setdefault((hit.namespace, hit.id), hit)
-    for hit in pinned:
+    for hit in chain(*_by_section(core, request, layout, width), pinned):
         found.setdefault((hit.namespace, hit.id), hit)
     return _with_parents(core, request, list(found.values()))
 
@@ -109,20 +107,24 @@ def _worth(hit: Hit) -> float:
     return hit.score * _REPEATING if hit.memory.kind is Kind.SUMMARY else hit.score
 
 
-def _searches(chosen: Filter, layout: Layout) -> Iterator[Filter]:
+def _by_section(core: Core, request: Request, layout: Layout, width: int) -> Iterator[list[Hit]]:
+    """For each section that is on what answers the query, and behind it what belongs there all the same."""
+    filters = list(_filters(request.chosen, layout))
+    answers = core.recall.search_each(
+        request.namespaces, request.query, filters, now=request.now, top_k=width, weights=request.weights
+    )
+    for chosen, found in zip(filters, answers, strict=True):
+        yield found
+        if len(layout.sections) > 1 and len(found) < width and chosen.kinds not in _WITHOUT_BACKGROUND:
+            standing = core.recall.listing(request.namespaces, filter=chosen, now=request.now, top_k=width)
+            known = {(hit.namespace, hit.id) for hit in found}
+            rest = [hit for hit in standing if (hit.namespace, hit.id) not in known]
+            yield [structs.replace(hit, score=hit.score * _BACKGROUND) for hit in rest[: width - len(found)]]
+
+
+def _filters(chosen: Filter, layout: Layout) -> Iterator[Filter]:
     """One filter per section that is on, narrowed to its kinds; a section of every kind needs no narrowing."""
     for section in layout.sections:
         kinds = section.kinds if chosen.kinds is None else section.kinds & chosen.kinds
         if kinds and section.weight > 0:
             yield chosen if kinds == frozenset(Kind) else replace(chosen, kinds=kinds)
-
-
-def _section_hits(core: Core, request: Request, width: int, *, with_background: bool) -> list[Hit]:
-    found = find(core, request, width)
-    kinds = request.chosen.kinds
-    if not with_background or len(found) >= width or kinds is None or kinds == frozenset({Kind.PASSAGE}):
-        return found
-    standing = core.recall.listing(request.namespaces, filter=request.chosen, now=request.now, top_k=width)
-    known = {(hit.namespace, hit.id) for hit in found}
-    rest = [hit for hit in standing if (hit.namespace, hit.id) not in known]
-    return found + [structs.replace(hit, score=hit.score * _BACKGROUND) for hit in rest[: width - len(found)]]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +58,21 @@ class Pool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Candidates, best first; equal scores stand in order of arrival."""
+    """Candidates with their scores."""
 
     rows: NDArray[np.int64]
     scores: Floats
     parts: dict[str, Floats]
     """What each group of signals added to the log-odds, in the same order."""
+
+    def first(self, born: NDArray[np.int64], mask: Mask | None = None, limit: int | None = None) -> Ranking:
+        """The best `limit` under the mask, best first; equal scores stand in order of arrival: `born`, of all rows."""
+        places = np.arange(len(self.rows)) if mask is None else np.flatnonzero(mask[self.rows])
+        scores, born = self.scores[places], born[self.rows[places]]
+        chosen = best(scores, born, len(places) if limit is None else limit)
+        order = places[chosen[np.lexsort((born[chosen], -scores[chosen]))]]
+        parts = {name: part.take(order) for name, part in self.parts.items()}
+        return Ranking(rows=self.rows[order], scores=self.scores[order], parts=parts)
 
     def values(self) -> Floats:
         """The parts as one row per candidate."""
@@ -75,13 +87,14 @@ def understand(index: Index, query: str, vector: Vectors | None, now: datetime) 
     return Grasp(question=question, terms=terms, lexical=bm25(index, terms), cosine=cosine)
 
 
-def gather(index: Index, grasp: Grasp, mask: Mask, vocabulary: WordVectors | None) -> Pool:
-    """The rows that `mask` lets pass and that anything connects with the question, with their features."""
+def gather(index: Index, grasp: Grasp, masks: Sequence[Mask], vocabulary: WordVectors | None) -> Pool:
+    """The rows that any mask lets pass and that anything connects with the question, with their features."""
     question, terms, cosine = grasp.question, grasp.terms, grasp.cosine
+    mask = np.logical_or.reduce(masks)
     lexical = _scaled(grasp.lexical, mask)
     dense = None if cosine is None else _dense(index.columns, cosine, lexical, mask)
     match = lexical if dense is None else np.float32(0.5) * (lexical + dense)
-    rows = _pool(match, mask, index.columns)
+    rows = _pool(match, mask, masks, index.columns)
     soft, match = _soften(index, question, rows, match, vocabulary)
     evidence = Evidence(
         terms=terms,
@@ -122,9 +135,8 @@ def rank(
     *,
     now: int,
     latest: bool,
-    limit: int | None = None,
 ) -> Ranking:
-    """The pool's best `limit`, best first. `now` in microseconds; `latest`: the question asks for the newest word."""
+    """The pool with its scores. `now` in microseconds; `latest`: the question asks for the newest word."""
     columns, rows = index.columns, pool.rows
     parts = weigh(pool, learned, traits_of(index))
     odds = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32) + np.float32(learned.shift)
@@ -142,14 +154,8 @@ def rank(
         parts["importance"] = weights.importance * importance / total
         parts["recency"] = weights.recency * recency / total
         scores = weights.relevance * relevance / total + parts["importance"] + parts["recency"]
-    scores, born = scores.astype(np.float32, copy=False), columns.born[rows]
-    chosen = best(scores, born, len(rows) if limit is None else limit)
-    order = chosen[np.lexsort((born[chosen], -scores[chosen]))]
-    return Ranking(
-        rows=rows[order],
-        scores=scores[order],
-        parts={name: part[order].astype(np.float32, copy=False) for name, part in parts.items()},
-    )
+    parts = {name: part.astype(np.float32, copy=False) for name, part in parts.items()}
+    return Ranking(rows=rows, scores=scores.astype(np.float32, copy=False), parts=parts)
 
 
 def _scaled(values: Floats, mask: Mask) -> Floats:
@@ -163,18 +169,26 @@ def _dense(columns: Columns, cosine: Floats, lexical: Floats, mask: Mask) -> Flo
     return dense if embedded.all() else np.where(embedded, dense, lexical)
 
 
-def _pool(match: Floats, mask: Mask, columns: Columns) -> NDArray[np.int64]:
-    """All rows of a small namespace, else the best ones and those beside them."""
+def _pool(match: Floats, mask: Mask, masks: Sequence[Mask], columns: Columns) -> NDArray[np.int64]:
+    """All rows of a small namespace, else the best ones under each mask and those beside them."""
     if len(match) <= _ALL_BELOW:
         return np.flatnonzero(mask)
-    masked = match * mask
-    near = best(masked, columns.born, _POOL)
-    near = near[masked[near] > 0]
-    before, after = columns.previous[near], columns.following[near]
+    found = [_beside(near, columns) for each in masks if len(near := _nearest(match * each, columns))]
+    pool = distinct(len(match), *chain.from_iterable(found))
+    return pool[mask[pool]]
+
+
+def _nearest(match: Floats, columns: Columns) -> NDArray[np.int64]:
+    near = best(match, columns.born, _POOL)
+    return near[match[near] > 0]
+
+
+def _beside(rows: NDArray[np.int64], columns: Columns) -> tuple[NDArray[np.integer[Any]], ...]:
+    """The rows, and those up to two places before and after them in their sessions."""
+    before, after = columns.previous[rows], columns.following[rows]
     before2 = np.where(before == NOWHERE, NOWHERE, columns.previous[before])
     after2 = np.where(after == NOWHERE, NOWHERE, columns.following[after])
-    pool = distinct(len(match), near, before, after, before2, after2)
-    return pool[mask[pool]]
+    return rows, before, after, before2, after2
 
 
 def _soften(

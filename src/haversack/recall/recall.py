@@ -48,7 +48,6 @@ class _Asked:
 
     query: str
     vector: Vectors | None
-    filter: Filter
     now: datetime
     weights: Weights
 
@@ -77,7 +76,6 @@ class Recall:
         self._learned = LEXICAL if embedder is None else STATIC if static else SENTENCE
         self._options = options
         self._shelf = Shelf(store, embedder, self._words, limit_bytes)
-        self._last: tuple[str, Vectors] | None = None
 
     def search(
         self,
@@ -93,15 +91,30 @@ class Recall:
 
         Raises QueryError for a blank query and InputError for a negative `top_k`, before the embedder is asked.
         """
+        return self.search_each(namespaces, query, [filter], now=now, top_k=top_k, weights=weights)[0]
+
+    def search_each(
+        self,
+        namespaces: Sequence[str],
+        query: str,
+        filters: Sequence[Filter],
+        *,
+        now: datetime,
+        top_k: int,
+        weights: Weights | None = None,
+    ) -> list[list[Hit]]:
+        """The same for several filters at once: their candidates are scored together, so that scores compare."""
         limit = checked_top_k(top_k)
-        asked = self._asked(query, filter, now, weights)
-        if not limit:
-            return []
-        found: list[Hit] = []
-        for name in dict.fromkeys(namespaces):
+        asked = self._asked(query, now, weights)
+        found: list[list[Hit]] = [[] for _ in filters]
+        for name in dict.fromkeys(namespaces) if limit else ():
             with self._shelf.fresh(name) as slot:
-                found += _hits(slot, self._rank(slot, asked, limit))
-        return found if len(namespaces) == 1 else heapq.nsmallest(limit, found, key=lambda hit: -hit.score)
+                masks = [self._mask(slot, each, now) for each in filters]
+                for hits, ranking in zip(found, self._rank(slot, asked, masks, limit), strict=True):
+                    hits.extend(_hits(slot, ranking))
+        if len(namespaces) == 1:
+            return found
+        return [heapq.nsmallest(limit, hits, key=lambda hit: -hit.score) for hits in found]
 
     def explain(
         self,
@@ -114,12 +127,12 @@ class Recall:
         weights: Weights | None = None,
     ) -> Standing | None:
         """Where a memory stands among all candidates of its namespace, or why it is none; None if it does not exist."""
-        asked = self._asked(query, filter, now, weights)
+        asked = self._asked(query, now, weights)
         for name in dict.fromkeys(namespaces):
             memories = self._store.memories(name, [memory_id])
             if memories:
                 with self._shelf.fresh(name) as slot:
-                    ranking = self._rank(slot, asked, None)
+                    (ranking,) = self._rank(slot, asked, [self._mask(slot, filter, now)], None)
                     return _standing(ranking, slot.index.place.get(memory_id), filter.reason_against(memories[0], now))
         return None
 
@@ -220,49 +233,32 @@ class Recall:
         """Drop every index, after what is being saved."""
         self._shelf.close()
 
-    def _asked(self, query: str, filter: Filter, now: datetime, weights: Weights | None) -> _Asked:  # noqa: A002
+    def _asked(self, query: str, now: datetime, weights: Weights | None) -> _Asked:
         checked_query(query)
-        return _Asked(
-            query=query,
-            vector=self._query_vector(query),
-            filter=filter,
-            now=now,
-            weights=weights or self._options.weights,
-        )
+        return _Asked(query=query, vector=self._query_vector(query), now=now, weights=weights or self._options.weights)
 
     def _query_vector(self, query: str) -> Vectors | None:
-        """The query's vector; None without an embedder, and when its service fails: words find what they can.
-
-        The last one is kept, for a context asks once for each of its sections.
-        """
+        """The query's vector; None without an embedder, and when its service fails: words find what they can."""
         if self._embedder is None:
             return None
-        last = self._last
-        if last is not None and last[0] == query:
-            return last[1]
         try:
-            vector = self._embedder.embed_query(query)
+            return self._embedder.embed_query(query)
         except ServiceError:
             return None
-        self._last = query, vector
-        return vector
 
-    def _rank(self, slot: Slot, asked: _Asked, limit: int | None) -> Ranking:
-        """The best `limit` candidates; what no filter changes is kept for the next call with the same question."""
+    def _rank(self, slot: Slot, asked: _Asked, masks: Sequence[Mask], limit: int | None) -> list[Ranking]:
+        """The best `limit` candidates under each mask."""
+        index = slot.index
         if asked.weights.likeness:
-            rows, scores = nearest(
-                slot.index, self._mask(slot, asked.filter, asked.now), asked.query, asked.vector, limit
-            )
-            return Ranking(rows=rows, scores=np.minimum(scores, 1), parts={"meaning": scores})
-        if not slot.index.present:
-            return Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32), parts={})
-        index, stamp = slot.index, (asked.query, asked.now, slot.index.upto, slot.index.unembedded)
-        if slot.stamp != stamp or slot.grasp is None:
-            slot.stamp, slot.grasp = stamp, understand(index, asked.query, asked.vector, asked.now)
-        grasp = slot.grasp
-        pool = gather(index, grasp, self._mask(slot, asked.filter, asked.now), self._words)
-        now, latest = micros(asked.now), grasp.question.latest
-        return rank(index, pool, self._learned, asked.weights, now=now, latest=latest, limit=limit)
+            found = [nearest(index, mask, asked.query, asked.vector, limit) for mask in masks]
+            return [Ranking(rows=rows, scores=np.minimum(like, 1), parts={"meaning": like}) for rows, like in found]
+        if not index.present or not masks:
+            return [Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32), parts={}) for _ in masks]
+        grasp = understand(index, asked.query, asked.vector, asked.now)
+        pool = gather(index, grasp, masks, self._words)
+        latest = grasp.question.latest
+        ranking = rank(index, pool, self._learned, asked.weights, now=micros(asked.now), latest=latest)
+        return [ranking.first(index.columns.born, mask, limit) for mask in masks]
 
     def _mask(self, slot: Slot, filter: Filter, now: datetime) -> Mask:  # noqa: A002
         index, mask = slot.index, allowed(slot.index, filter, now)

@@ -14,7 +14,6 @@ from haversack.embed.codec import Quantised, decode_vector
 from haversack.embed.embedder import Embedder, WordVectors
 from haversack.errors import StoreError
 from haversack.recall import keeping
-from haversack.recall.fuse import Grasp
 from haversack.recall.index import Index
 from haversack.recall.rows import Rows
 from haversack.recall.segments import dump
@@ -41,10 +40,6 @@ class Slot:
     namespace: str
     index: Index
     rows: Rows
-    grasp: Grasp | None = None
-    """What was understood of the last question."""
-    stamp: object = None
-    """Which question that was, and of which state of the index."""
     lock: RLock = field(default_factory=RLock)
     read: bool = False
     """Whether segments were looked for."""

@@ -15,14 +15,15 @@ from haversack.scoring.words import QUESTION_WORDS
 __all__ = ["soft_match"]
 
 Floats = NDArray[np.float32]
-_FAR = float(__import__("os").environ.get("FAR", "0.2"))
+_FAR = 0.25
+"""Cosines up to this count as none."""
 
 
 def soft_match(index: Index, vocabulary: WordVectors, question: Question, rows: NDArray[np.int64]) -> Floats:
     """For each row the mean, over the question's telling word pieces, of the best cosine with any piece of the row.
 
     Pieces count by how rare they are among these rows; names of speakers are left out, for every line carries one.
-    Cosines up to _FAR count as 0: strangers have them too.
+    Weak cosines count as none: strangers have them too, and they are most of the work.
     """
     likeness = np.zeros(len(rows), np.float32)
     pieces = _asked(index, vocabulary, question)

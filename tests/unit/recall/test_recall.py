@@ -234,3 +234,23 @@ def test_similarity_without_vectors_is_the_share_of_the_words(store: MemoryStore
     hits = Recall(store).search(["n"], "ferry harbour", now=NOW, top_k=10, weights=SIMILARITY)
     assert [hit.id for hit in hits] == [both.id, one.id]
     assert hits[0].score == 1
+
+
+def test_several_filters_are_searched_at_once_with_comparable_scores(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    facts = put(["the ferry to Oslo leaves at nine", "tea"], kind=Kind.FACT)
+    notes = put(["a ferry", "soup"], kind=Kind.DECISION)
+    filters = [Filter(kinds=frozenset({kind})) for kind in (Kind.FACT, Kind.DECISION, Kind.ENTITY)]
+    found = recall.search_each(["n"], "ferry to Oslo", filters, now=NOW, top_k=5)
+    both = {hit.id: hit.score for hit in recall.search(["n"], "ferry to Oslo", now=NOW, top_k=5)}
+    assert [[hit.id for hit in hits] for hits in found] == [[facts[0].id], [notes[0].id], []]
+    assert {hit.id: hit.score for hits in found for hit in hits} == both
+
+
+def test_weak_answers_under_one_filter_are_not_crowded_out_by_another(store: MemoryStore, put: Put) -> None:
+    put([f"the ferry to Oslo, sailing {number}" for number in range(2_100)])
+    (fact,) = put(["Oslo is cold"], kind=Kind.FACT)
+    filters = [Filter(kinds=frozenset({kind})) for kind in (Kind.PASSAGE, Kind.FACT)]
+    passages, facts = Recall(store).search_each(["n"], "the ferry to Oslo", filters, now=NOW, top_k=5)
+    assert len(passages) == 5
+    assert [hit.id for hit in facts] == [fact.id]
