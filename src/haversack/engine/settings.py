@@ -66,11 +66,13 @@ class Settings:
     budget: int = 2000
     """Tokens of a context when a call gives no budget."""
     layout: str = "flat"
+    """The layout of a context when a call names none."""
     layouts: Mapping[str, LayoutSettings] = field(default_factory=dict[str, LayoutSettings])
     """Layouts of one's own, by name."""
     section_weights: Mapping[str, float] = field(default_factory=dict[str, float])
     """Weights that replace those of the `sections` layouts; sections that are not named keep theirs."""
     format: str = "markdown"
+    """`markdown`, `xml`, `json` or `plain`, when a call names none."""
     top_k: int = 50
     """Hits of a recall when a call does not say how many."""
     chunk_tokens: int = 200
