@@ -156,15 +156,10 @@ class _Job:
         wrapper = self.price([memory_message("", self.format)])[0]
         room = budget - wrapper
         while candidates and room > 0:
-            context = assemble(
-                candidates,
-                budget=room,
-                counter=self.pricer.counter,
-                layout=self.layout,
-                format=self.format,
-                query=self.query,
-                now=self.now,
-            )
+            try:
+                context = self.packed(candidates, room)
+            except BudgetError as refused:
+                raise self.crowded(budget, refused) from None
             message = memory_message(context.text, self.format)
             tokens = self.price([message])[0]
             if not context.items:
@@ -174,11 +169,32 @@ class _Job:
                 return _Memories(message, tokens, context)
             room = min(room - 1, room * budget // tokens)
         if any(candidate.memory.pinned and candidate.filtered is None for candidate in candidates):
-            msg = f"pinned memories need more than the {budget} tokens that are left for memories"
-            raise BudgetError(msg, self.ledger((*self.system, *self.tail), None))
+            try:
+                self.packed(candidates, 1)
+            except BudgetError as refused:
+                raise self.crowded(budget, refused) from None
         if candidates:
             self.missed = assemble(candidates, budget=0, counter=self.pricer.counter, layout=self.layout)
         return None
+
+    def packed(self, candidates: Sequence[Candidate], room: int) -> Context:
+        """The memories' text."""
+        return assemble(
+            candidates,
+            budget=room,
+            counter=self.pricer.counter,
+            layout=self.layout,
+            format=self.format,
+            query=self.query,
+            now=self.now,
+        )
+
+    def crowded(self, budget: int, refused: BudgetError) -> BudgetError:
+        """The refusal of pinned memories that leaves no part of the window out."""
+        pinned = refused.ledger.lines if isinstance(refused.ledger, Ledger) else ()
+        fixed = self.ledger((*self.system, *self.tail), None)
+        msg = f"pinned memories need more than the {budget} tokens that are left for memories"
+        return BudgetError(msg, replace(fixed, lines=(*fixed.lines, *pinned)))
 
     def fresh(self, history: Sequence[Past], prior: Sequence[Past], candidates: Sequence[Candidate]) -> Prompt:
         """The attention order: system, other sessions, history, memories, query."""

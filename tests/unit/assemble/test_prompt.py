@@ -154,10 +154,13 @@ def test_supporting_context_is_bounded_by_its_ratio(make_candidate: Make, pricer
 
 def test_pins_that_do_not_fit_the_context_part(make_candidate: Make, pricer: ModelPricer) -> None:
     pin = make_candidate("word " * 300, pinned=True)
-    with pytest.raises(BudgetError):
-        build_prompt(query="x", pricer=pricer, window=700, candidates=[pin])
-    with pytest.raises(BudgetError, match="pinned memories need more than"):
-        build_prompt(query="x", pricer=pricer, window=700, candidates=[pin], context_budget=5)
+    for budget in (None, 5):
+        with pytest.raises(BudgetError, match="pinned memories need more than") as refused:
+            build_prompt(query="x", pricer=pricer, window=700, candidates=[pin], context_budget=budget)
+        ledger = refused.value.ledger
+        assert isinstance(ledger, Ledger)
+        assert ledger.tokens("pinned") == pricer.counter.count(f"- {pin.memory.content}\n")
+        assert (ledger.tokens("query"), ledger.budget) == (pricer.counter.count("x"), 700)
 
 
 def test_other_sessions_are_the_first_to_leave(say: Say, as_past: AsPast, pricer: ModelPricer) -> None:
