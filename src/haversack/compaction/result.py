@@ -45,7 +45,9 @@ class CompactionResult:
     """Tokens that the run wanted to free."""
     target_met: bool = False
     insights_deduplicated: int = 0
+    """Insights that newly stand behind another one that says the same."""
     memories_promoted: int = 0
+    """Memories of the session that newly count as long-term, by the namespace's policy."""
     time_budget_exhausted: bool = False
     trigger_reason: str = ""
     summary: str | None = None

@@ -125,6 +125,17 @@ class Summarizer:
             left_out += missing
         return Summary(text=self._bounded("\n".join(parts), limit), turns=done, left_out=left_out, exhausted=exhausted)
 
+    def say_together(self, lines: Sequence[str], *, limit: int, time_left: Callable[[], float]) -> str:
+        """What these statements say, in at most `limit` tokens and fewer than they take. Raises Refused."""
+        text = "\n".join(lines)
+        tokens = self.counter.count(text)
+        material = Material(text=text, lines=tuple(lines), anchors=anchors(text), decisions=(), requests=())
+        goal = min(limit, max(_LEAST_TOKENS, tokens // _SHORTEN_TO))
+        if self.service is None:
+            return "\n".join(condense(material.lines, limit, self.counter.count_many, self.similar))
+        said, _ = self._ask(material, tokens, goal, time_left, None)
+        return self._bounded(said, limit)
+
     def _pieces(self, units: Sequence[Sequence[Turn]]) -> Iterator[Sequence[Turn]]:
         """Runs of whole units, by number of turns and by tokens; a unit larger than that is a piece of its own."""
         piece: list[Turn] = []

@@ -12,20 +12,24 @@ import msgspec
 from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
-from haversack.errors import ConfigError, NotFoundError, nearest
-from haversack.lifecycle.policy import Policy
+from haversack.errors import ConfigError, ConflictError, NotFoundError, RefusedError, nearest
+from haversack.lifecycle.plan import plan
+from haversack.lifecycle.policy import TARGET, Action, Policy
 from haversack.lifecycle.proposals import Decided, Proposal, Proposed
 from haversack.maintenance import sharing
 from haversack.maintenance.ageing import Lifecycle, age
-from haversack.maintenance.run import Desk
+from haversack.maintenance.run import Desk, running
 from haversack.model.memory import Memory, Stage
-from haversack.store.port import Batch, Written
+from haversack.model.query import Filter
+from haversack.store.port import Batch, Restage, Written
 
-__all__ = ["POLICY", "desk_of", "foresee", "lifecycle", "policy_of", "read_policy", "set_policy"]
+__all__ = ["POLICY", "desk_of", "foresee", "lifecycle", "policy_of", "promote_from", "read_policy", "set_policy"]
 
 POLICY = "policy"
 """The collection of a namespace's rules; it goes along when the namespace is exported."""
 _KEY = "lifecycle"
+_MOST = 10_000
+"""Memories of a session that are looked at when it is compacted."""
 
 
 def desk_of(core: Core, namespace: str) -> Desk:
@@ -76,6 +80,29 @@ def lifecycle(core: Core, namespace: str, *, execute: bool, flush: bool) -> Life
     done = age(desk_of(core, namespace), policy_of(core, namespace), execute=execute)
     access.drop(core, namespace, [each.memory for each in done.transitions if execute and each.action == "erase"])
     return replace(done, flushed=flushed)
+
+
+def promote_from(core: Core, namespace: str, session: str) -> int:
+    """Promote what came from a session and has proven itself by now, in a run of its own; how many.
+
+    When other maintenance works on the namespace, it will see to them: then none.
+    """
+    hits = core.recall.listing([namespace], filter=Filter(session=session), now=core.clock(), top_k=_MOST)
+    rows = {hit.id: hit.memory for hit in hits}
+    due = [
+        each for each in plan(rows.values(), policy_of(core, namespace), core.clock()) if each.action is Action.PROMOTE
+    ]
+    if not due:
+        return 0
+    stages = [
+        (Restage(each.memory, rows[each.memory].changed, TARGET[each.action]), rows[each.memory].stage) for each in due
+    ]
+    try:
+        with running(desk_of(core, namespace), "promote") as journal:
+            journal.step("promote", before={}, stages=stages)
+    except (RefusedError, ConflictError):
+        return 0
+    return len(due)
 
 
 def propose(core: Core, namespace: str, memory_id: str, *, shared: str, author: str) -> Proposal:

@@ -13,7 +13,7 @@ from haversack.compaction.result import Outcome
 from haversack.compaction.summarize import Summarizer
 from haversack.compaction.view import load_view, view_write
 from haversack.engine import extracting
-from haversack.engine.aging import policy_of
+from haversack.engine.aging import policy_of, promote_from
 from haversack.engine.core import Core
 from haversack.engine.costing import metered
 from haversack.engine.writing import completed
@@ -72,7 +72,10 @@ def expand(core: Core, namespace: str, session: str, name: str, *, reopen: bool)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compaction:
-    """Runs on one namespace, each with the costs of its session; what was extracted is deduplicated afterwards."""
+    """Runs on one namespace, each with the costs of its session.
+
+    Afterwards insights are deduplicated, and what came from the session and has proven itself is promoted.
+    """
 
     core: Core
     namespace: str
@@ -80,9 +83,11 @@ class _Compaction:
 
     def run(self, request: Request, cancel: Cancel | None = None) -> CompactionResult:
         result = _compactor(self.core, self.namespace, request.session, self.config).run(request, cancel)
-        if result.outcome is not Outcome.DONE or not self.config.insight_dedup_enabled:
+        if result.outcome is not Outcome.DONE:
             return result
-        return replace(result, insights_deduplicated=_dedup_insights(self.core, self.namespace, self.config))
+        hidden = _dedup_insights(self.core, self.namespace, self.config) if self.config.insight_dedup_enabled else 0
+        promoted = promote_from(self.core, self.namespace, request.session)
+        return replace(result, insights_deduplicated=hidden, memories_promoted=promoted)
 
 
 def _compactor(core: Core, namespace: str, session: str, config: CompactionConfig) -> Compactor:

@@ -19,11 +19,12 @@ from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
 from haversack.errors import InputError, NotFoundError
 from haversack.lifecycle.policy import restored, softly_deleted
+from haversack.maintenance.archive import Rewritten
 from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
 from haversack.store.port import Batch, Erasure, Scrubs, Store
 
-__all__ = ["Forgotten", "every_memory", "forget", "plan", "restore"]
+__all__ = ["Forgotten", "certified", "every_memory", "forget", "plan", "restore"]
 
 _PAGE = 10_000
 
@@ -46,16 +47,20 @@ class Forgotten:
     scrubbed: bool = True
     """False while a reader of an older version, or a full disk, keeps erased bytes in a file: the next write or
     opening finishes it."""
+    rewritten: tuple[Rewritten, ...] | None = None
+    """The snapshots that held something of it and hold it no more; None while nobody asked for that."""
     certificate: str = ""
-    """SHA-256 over the namespace, the time and all ids: proof of what was erased, without its words."""
+    """SHA-256 over the namespace, the time, all ids and the hashes of rewritten snapshots: proof of what was erased,
+    without its words."""
 
     def __str__(self) -> str:
         verb = "would forget" if self.preview else "forgot"
         how = "for good" if self.hard else "softly (can be restored)"
         waiting = "" if self.scrubbed else "; a reader still holds the old bytes, the next write removes them"
+        beyond = f", and from {len(self.rewritten)} snapshots" if self.rewritten else ""
         return (
             f"{verb} {how}: {len(self.memories)} memories, {len(self.derived)} derived from them, "
-            f"{len(self.turns)} session turns{waiting}"
+            f"{len(self.turns)} session turns{beyond}{waiting}"
         )
 
 
@@ -100,7 +105,7 @@ def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
 def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -> Forgotten:
     """Remove what `plan` says and tell exactly what went."""
     planned = plan(core, namespace, aim, hard=hard)
-    done = replace(planned, preview=False, at=now, certificate=_certificate(planned, now))
+    done = certified(replace(planned, preview=False, at=now))
     if not hard:
         found = core.store.memories(namespace, planned.memories)
         hidden = tuple(softly_deleted(memory, now) for memory in found if memory.stage is not Stage.DELETED)
@@ -110,6 +115,14 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     core.store.apply(namespace, Batch(erase=erasure))
     access.drop(core, namespace, erasure.memories)
     return replace(done, scrubbed=_scrubbed(core.store))
+
+
+def certified(done: Forgotten) -> Forgotten:
+    """With the certificate over all that it says."""
+    files = [part for each in done.rewritten or () for part in (each.id, each.before, each.after)]
+    at = "" if done.at is None else done.at.isoformat()
+    words = (done.namespace, at, *done.memories, *done.derived, *done.turns, *files)
+    return replace(done, certificate=hashlib.sha256("\n".join(words).encode("utf-8", "replace")).hexdigest())
 
 
 def restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
@@ -180,8 +193,3 @@ def _all_found(ids: Sequence[str], found: Sequence[Memory]) -> None:
     missing = [wanted for wanted in ids if wanted not in {memory.id for memory in found}]
     if missing:
         raise NotFoundError(f"no such memory in this namespace: {', '.join(missing[:5])}")
-
-
-def _certificate(planned: Forgotten, now: datetime) -> str:
-    words = (planned.namespace, now.isoformat(), *planned.memories, *planned.derived, *planned.turns)
-    return hashlib.sha256("\n".join(words).encode("utf-8", "replace")).hexdigest()

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from haversack.engine.aging import desk_of
 from haversack.engine.core import Core
-from haversack.engine.forgetting import Forgotten
+from haversack.engine.forgetting import Forgotten, certified
 from haversack.engine.jobs import JobBoard, JobState
 from haversack.engine.trims import trimmed
 from haversack.errors import ReadOnlyError, RefusedError
 from haversack.maintenance import archive, restore
-from haversack.maintenance.archive import Rewritten, Schedule
+from haversack.maintenance.archive import Schedule
 from haversack.maintenance.health import Health, NamespaceHealth, advise, look_at
 from haversack.maintenance.move import Moved, copy_namespace, spaces_of
 from haversack.maintenance.recover import Recovery, recover
@@ -110,13 +110,13 @@ class StoreMaintenance:
 
     def still_holding(self, forgotten: Forgotten) -> list[Snapshot]:
         """Snapshots that were taken while what was forgotten may have been there: they keep it until they end."""
-        if self._core.site is None:
+        if self._core.site is None or forgotten.rewritten is not None:
             return []
         ids = (*forgotten.memories, *forgotten.derived, *forgotten.turns)
         return archive.holding(self.snapshots(), forgotten.namespace, ids)
 
-    def forget_in_snapshots(self, forgotten: Forgotten) -> list[Rewritten]:
-        """Rewrite those snapshots without what was forgotten for good; returns what was removed from which."""
+    def forget_in_snapshots(self, forgotten: Forgotten) -> Forgotten:
+        """Rewrite those snapshots without what was forgotten for good; the certificate then covers them as well."""
         if not forgotten.hard or forgotten.preview:
             raise RefusedError("state", "only what was forgotten for good is removed from snapshots")
         erasure = Erasure(
@@ -126,7 +126,7 @@ class StoreMaintenance:
             archive.erase_from(self._site(), each, forgotten.namespace, erasure, self._core.clock())
             for each in self.still_holding(forgotten)
         )
-        return [each for each in done if each is not None]
+        return certified(replace(forgotten, rewritten=tuple(each for each in done if each is not None)))
 
     def copy_to(
         self,

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from datetime import timedelta
 
+from haversack.compaction import CompactionConfig
 from haversack.compaction.dedup import hidden_behind, is_same_statement, lexical_similarity
+from haversack.compaction.summarize import Refused, Summarizer
 from haversack.engine.aging import desk_of, policy_of
 from haversack.engine.core import Core
+from haversack.engine.costing import metered
 from haversack.errors import InputError, nearest
 from haversack.lifecycle.policy import DedupPolicy
-from haversack.llm.extractive import condense
+from haversack.llm.cost import Purpose
 from haversack.maintenance.reorganize import Duplicate, Means, Part, Reorganized, reorganize
 from haversack.model.memory import Kind, Memory, Trust
 from haversack.model.text import fingerprint_form
@@ -27,21 +32,41 @@ def reorganize_namespace(
 ) -> Reorganized:
     """Reorganise one namespace; without a way to take a backup, that step is left out."""
     policy = policy_of(core, namespace)
-    wanted = read_parts(parts)
-    counter = core.counter(core.settings.model)
-
-    def summed_up(name: str, memories: Sequence[Memory]) -> str | None:
-        lines = list(dict.fromkeys(" ".join(memory.content.split()) for memory in memories))
-        chosen = condense(lines, _SUMMARY_TOKENS, counter.count_many)
-        return "\n".join([f"About {name}:", *chosen]) if chosen else None
-
     means = Means(
         duplicates=lambda memories: find_duplicates(memories, policy.dedup),
         hide=hidden_behind,
-        synthesize=summed_up,
+        synthesize=_synthesizer(core, namespace, execute=execute),
         backup=backup,
     )
-    return reorganize(desk_of(core, namespace), policy, means, parts=wanted, execute=execute)
+    return reorganize(desk_of(core, namespace), policy, means, parts=read_parts(parts), execute=execute)
+
+
+def _synthesizer(core: Core, namespace: str, *, execute: bool) -> Callable[[str, Sequence[Memory]], str | None]:
+    """Says statements together in their own sentences; on execution the service of compaction words them, if it can.
+
+    A preview calls no service: what it would touch is the same. A service that fails, is out of time or makes nothing
+    shorter leaves the statements' own sentences.
+    """
+    config = core.memory.compaction or CompactionConfig()
+    counter = core.counter(core.settings.model)
+    plain = Summarizer.of(config, counter)
+    name = config.llm_service if execute else None
+    service = None if name is None else metered(core, namespace, None, name, Purpose.MAINTENANCE)
+    worded = Summarizer.of(config, counter, service)
+    ends = core.clock() + timedelta(milliseconds=config.critical_max_duration_ms)
+
+    def time_left() -> float:
+        return (ends - core.clock()).total_seconds()
+
+    def say(about: str, memories: Sequence[Memory]) -> str | None:
+        lines = list(dict.fromkeys(" ".join(memory.content.split()) for memory in memories))
+        text = plain.say_together(lines, limit=_SUMMARY_TOKENS, time_left=time_left)
+        if text and service is not None:
+            with suppress(Refused):
+                text = worded.say_together(lines, limit=_SUMMARY_TOKENS, time_left=time_left)
+        return f"About {about}:\n{text}" if text else None
+
+    return say
 
 
 def read_parts(parts: Iterable[str] | None) -> frozenset[Part]:

@@ -75,8 +75,13 @@ class Rewritten:
     """One snapshot from which something was erased."""
 
     path: Path
+    id: str
     memories: int
     turns: int
+    before: str
+    """SHA-256 of the store in it as it was; no file has it any more."""
+    after: str
+    """SHA-256 of the store in it now, as its manifest says."""
 
 
 def default_folder(site: Site) -> Path:
@@ -203,8 +208,15 @@ def erase_from(site: Site, snapshot: Snapshot, namespace: str, erasure: Erasure,
         if not applied.erased_memories and not applied.erased_turns:
             return None
         occasion = Occasion(id=manifest.id, at=manifest.taken_at, program=manifest.program, reason=manifest.reason)
-        pack(site, copy, snapshot.path, occasion, only=manifest.only, rewritten_at=now)
-    return Rewritten(path=snapshot.path, memories=len(applied.erased_memories), turns=len(applied.erased_turns))
+        packed = pack(site, copy, snapshot.path, occasion, only=manifest.only, rewritten_at=now)
+    return Rewritten(
+        path=snapshot.path,
+        id=manifest.id,
+        memories=len(applied.erased_memories),
+        turns=len(applied.erased_turns),
+        before=manifest.sha256,
+        after=packed.manifest.sha256,
+    )
 
 
 def _remembered(store: Store) -> list[Kept]:

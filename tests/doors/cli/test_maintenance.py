@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +94,24 @@ def test_a_hard_forget_names_the_snapshots_and_rewrites_them_on_request(run: Run
         assert b"swordfish" in inside.read("store")
     told = run("forget", stored, "--hard", "--execute", "--yes", "--snapshots")
     assert "rewritten without 1 memories" in told.err
+    assert "may hold it" not in told.err
     assert run("snapshot", "--verify", taken).code == 0
     with zipfile.ZipFile(taken) as inside:
         assert b"metric" not in inside.read("store")
+    refused = run("forget", other, "--snapshots", "--execute")
+    assert (refused.code, "--hard" in refused.err) == (2, True)
+
+
+def test_the_certificate_covers_the_snapshots_that_were_rewritten(run: Run, stored: str) -> None:
+    taken = run("snapshot", "--execute", "--json").data["path"]
+    done = run("forget", stored, "--hard", "--execute", "--yes", "--snapshots", "--json").data
+    (file,) = done["rewritten"]
+    manifest = run("snapshot", "--verify", taken, "--json").data
+    assert (file["path"], file["memories"], file["after"]) == (taken, 1, manifest["sha256"])
+    at = datetime.fromisoformat(done["at"]).isoformat()
+    words = [done["namespace"], at, *done["memories"], *done["derived"], *done["turns"]]
+    words += [manifest["id"], file["before"], file["after"]]
+    assert done["certificate"] == hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
 def test_doctor_tells_mends_and_salvages(run: Run, stored: str, tmp_path: Path) -> None:

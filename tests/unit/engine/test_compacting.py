@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from haversack.compaction import CompactionConfig
 from haversack.compaction.compactor import Compactor
 from haversack.compaction.coordinator import Coordinator
+from haversack.engine.aging import desk_of, promote_from
 from haversack.engine.compacting import coordinator_of
 from haversack.engine.haversack import Haversack
 from haversack.engine.settings import MemorySettings
+from haversack.maintenance.run import running
+from haversack.model.memory import Source
 from haversack.model.message import Message
+from haversack.store.port import Batch
 from haversack.testing.scripted import ScriptedChat
 
 from .test_extracting import open_with
@@ -102,6 +108,37 @@ def test_near_duplicate_insights_are_hidden_after_a_run() -> None:
         assert ns.session("s").compact().insights_deduplicated == 1
         assert [ns.get(one.id).superseded_by for one in (kept, same, fact)] == [None, kept.id, None]
         assert ns.unfold(same.id).superseded_by is None
+
+
+def test_what_the_session_told_and_has_proven_itself_is_promoted_after_a_run() -> None:
+    with open_with(MemorySettings()) as sack:
+        ns = sack.namespace("n")
+        long_talk(sack)
+        old = sack._core.clock() - timedelta(hours=100)
+        proven = ns.remember("The harbour is deep", kind="fact", source=Source(session="s"))
+        fresh = ns.remember("The quay is long", kind="fact", source=Source(session="s"))
+        other = ns.remember("The crane is tall", kind="fact", source=Source(session="t"))
+        rows = [replace(one, created_at=old, access_count=5) for one in (ns.get(proven.id), ns.get(other.id))]
+        sack._core.store.apply("n", Batch(memories=tuple(rows)))
+        assert ns.session("s").compact().memories_promoted == 1
+        assert [ns.get(one.id).stage for one in (proven, fresh, other)] == ["long_term", "active", "active"]
+        (run,) = ns.maintenance.runs()
+        assert (run.verb, run.counts) == ("promote", {"promote": 1})
+        assert ns.maintenance.undo(run.id).restored == (proven.id,)
+        assert ns.get(proven.id).stage == "active"
+
+
+def test_promotion_leaves_a_namespace_that_is_maintained_to_maintenance() -> None:
+    with open_with(MemorySettings()) as sack:
+        ns = sack.namespace("n")
+        made = ns.remember("The harbour is deep", kind="fact", source=Source(session="s"))
+        row = replace(ns.get(made.id), created_at=sack._core.clock() - timedelta(hours=100), access_count=5)
+        sack._core.store.apply("n", Batch(memories=(row,)))
+        with running(desk_of(sack._core, "n"), "lifecycle"):
+            assert promote_from(sack._core, "n", "s") == 0
+        assert ns.get(made.id).stage == "active"
+        assert promote_from(sack._core, "n", "s") == 1
+        assert promote_from(sack._core, "n", "s") == 0
 
 
 def test_expanding_a_fold_whose_turns_were_partly_erased_shows_the_rest_of_it_alone() -> None:

@@ -6,14 +6,18 @@ from datetime import timedelta
 
 import pytest
 
+from haversack.compaction import CompactionConfig
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
-from haversack.errors import InputError, RefusedError, StoreError
+from haversack.engine.settings import MemorySettings
+from haversack.errors import InputError, RefusedError, ServiceError, StoreError
+from haversack.llm.port import ChatService
 from haversack.maintenance import reorganize as reorganizing
 from haversack.maintenance.run import RunState
 from haversack.model.memory import Kind, Memory, Stage, Trust
 from haversack.store.port import Batch
+from haversack.testing.scripted import Line, ScriptedChat
 
 
 @pytest.fixture
@@ -94,6 +98,55 @@ def test_many_statements_about_one_name_are_summed_up_once(ns: Namespace) -> Non
     ns.maintenance.undo(again.run)
     assert ns.get(summary.id).superseded_by is None
     assert ns.get(again.decision.syntheses[0].memory.id).stage is Stage.DELETED
+
+
+ABOUT_ADA = (
+    "Ada works in Lisbon since May 2024 and leads the compiler group there, which has eleven people",
+    "Ada decided to use SQLite for the catalogue of the compiler group because it needs no server",
+    "Ada speaks Portuguese at home and English in the compiler group, and she reads German well",
+    "Ada cycles to work along the river every Monday and takes the train on all the other days",
+    "Ada plays the cello in a quartet that meets in the library of the harbour school on Fridays",
+)
+
+
+def worded(engine: Core, *lines: Line) -> tuple[Namespace, ScriptedChat]:
+    """The namespace with a chat service that answers these lines."""
+    chat = ScriptedChat(lines=lines)
+    memory = MemorySettings(compaction=CompactionConfig(llm_service="s"))
+
+    def service(_: str) -> ChatService:
+        return chat
+
+    ns = Haversack(replace(engine, memory=memory, service=service)).namespace("n")
+    for text in ABOUT_ADA:
+        ns.remember(text, entities=["Ada"], kind="fact")
+    return ns, chat
+
+
+def test_a_configured_service_words_a_synthesis_on_execution_alone(engine: Core) -> None:
+    words = (
+        "Ada works in Lisbon since May 2024, leads the compiler group of eleven, decided to use SQLite, speaks"
+        " Portuguese, English and German, cycles on Monday and plays the cello on Fridays."
+    )
+    ns, chat = worded(engine, words)
+    planned = ns.maintenance.reorganize(steps=["synthesize"])
+    assert chat.seen == []
+    done = ns.maintenance.reorganize(steps=["synthesize"], execute=True)
+    assert done.decision.touched == planned.decision.touched
+    (made,) = done.decision.syntheses
+    assert "cycles on Monday and plays the cello" in ns.get(made.memory.id).content
+    assert ABOUT_ADA[0] in chat.seen[0].messages[1].text
+    assert ns.maintenance.reorganize(steps=["synthesize"], execute=True).decision.touched == ()
+
+
+@pytest.mark.parametrize("line", [ServiceError("down"), "", " ".join(ABOUT_ADA) * 2], ids=["fails", "empty", "longer"])
+def test_a_service_that_is_of_no_use_leaves_the_statements_own_sentences(engine: Core, line: Line) -> None:
+    ns, chat = worded(engine, line)
+    planned = ns.maintenance.reorganize(steps=["synthesize"])
+    done = ns.maintenance.reorganize(steps=["synthesize"], execute=True)
+    assert len(chat.seen) >= 1
+    assert done.decision == planned.decision
+    assert len(done.decision.syntheses) == 1
 
 
 def test_single_steps(ns: Namespace, engine: Core, clock: list[timedelta]) -> None:

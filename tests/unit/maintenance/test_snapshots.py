@@ -213,8 +213,10 @@ def test_erasing_reaches_snapshots(store: SqliteStore, site: SqliteSite) -> None
     assert archive.holding([snapshot], "d", [said.id]) == []
     done = archive.erase_from(site, snapshot, "c", Erasure(memories=(said.id,)), NOW)
     assert done is not None
-    assert (done.memories, done.turns) == (1, 0)
+    assert (done.id, done.memories, done.turns) == (OCCASION.id, 1, 0)
     manifest = verify(snapshot.path)
+    assert (done.before, done.after) == (snapshot.manifest.sha256, manifest.sha256)
+    assert done.before != done.after
     assert (manifest.rewritten_at, manifest.taken_at, manifest.id) == (NOW, NOW, OCCASION.id)
     with zipfile.ZipFile(snapshot.path) as archive_file:
         assert b"swordfish again" not in archive_file.read("store")

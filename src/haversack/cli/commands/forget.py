@@ -10,6 +10,7 @@ from haversack.cli import show
 from haversack.cli.options import Conditions, Place, conditions, confirmed, place
 from haversack.engine.forgetting import Forgotten
 from haversack.engine.haversack import Haversack
+from haversack.errors import InputError
 
 __all__ = ["COMMANDS"]
 
@@ -48,6 +49,8 @@ def forget(
     """
     if not (memory_ids or everything or chosen.given()):
         raise click.UsageError("say what to forget: IDs, filters, or --all")
+    if snapshots and not hard:
+        raise InputError("--snapshots goes with --hard: a soft forget can be undone, and leaves snapshots as they are")
     request: dict[str, Any] = {"hard": hard, "everything": everything, **chosen.given()}
     with place.open() as sack:
         ns = sack.namespace(place.namespace)
@@ -59,9 +62,11 @@ def forget(
             _tell(place, planned, "nothing was forgotten: a hard forget asks first; --yes answers for scripts")
             raise click.exceptions.Exit(1)
         done = ns.forget(memory_ids or None, **request)
+        if snapshots:
+            done = sack.maintenance.forget_in_snapshots(done)
         _tell(place, done)
         if hard:
-            _tell_of_snapshots(sack, done, rewrite=snapshots)
+            _tell_of_snapshots(sack, done)
 
 
 @click.command("restore-memory")
@@ -82,13 +87,15 @@ def restore_memory(place: Place, memory_ids: tuple[str, ...]) -> None:
         show.text(f"restored {len(back)} memories")
 
 
-def _tell_of_snapshots(sack: Haversack, done: Forgotten, *, rewrite: bool) -> None:
-    if rewrite:
-        for each in sack.maintenance.forget_in_snapshots(done):
-            show.note(f"{each.path}: rewritten without {each.memories} memories and {each.turns} session turns")
-        return
+def _tell_of_snapshots(sack: Haversack, done: Forgotten) -> None:
+    for each in done.rewritten or ():
+        show.note(
+            f"{each.path}: rewritten without {each.memories} memories and {each.turns} session turns,"
+            f" now {each.after[:16]}…"
+        )
     for each in sack.maintenance.still_holding(done):
         show.note(f"{each.path} may hold it until it is removed; `--snapshots` rewrites snapshots as well")
+    show.note(f"certificate {done.certificate}")
 
 
 def _tell(place: Place, outcome: Forgotten, of_preview: str = "a preview: add --execute to do it") -> None:
