@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from haversack.errors import MissingExtraError
-from haversack.llm.calls import DEFAULT_PATIENCE, CallFailed, Patience, completed, decoded, failure, streamed
-from haversack.llm.port import Cancel, Reply, Usage
+from haversack.llm.calls import CallFailed, decoded, failure
+from haversack.llm.port import Reply, Usage
+from haversack.llm.sdk import SdkService
 from haversack.model.message import Message, ToolCall
 from haversack.wire import anthropic as wire
 from haversack.wire.toolshape import shape_tool
@@ -44,76 +43,22 @@ class _Answer(msgspec.Struct):
     usage: _Tokens | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class AnthropicService:
+class AnthropicService(SdkService):
     """Messages of one model."""
 
-    model: str
-    api_key: str
-    base_url: str | None = None
-    patience: Patience = DEFAULT_PATIENCE
-    _client: sdk.Anthropic | None = field(default=None, init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int | None = None,
-        timeout: float | None = None,
-        cancel: Cancel | None = None,
-    ) -> Reply:
-        """The whole answer."""
-        client = self._open()
-        return completed(
-            lambda seconds: self._ask(client, messages, max_tokens, seconds), self.patience, timeout, cancel
-        )
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[object] = (),
-        max_tokens: int | None = None,
-        timeout: float | None = None,
-        cancel: Cancel | None = None,
-    ) -> Iterator[str | Reply]:
-        """Pieces as they arrive, at last the Reply."""
-        client = self._open()
-        return streamed(
-            lambda seconds: self._listen(client, self._request(messages, max_tokens, seconds, tools)),
-            self.patience,
-            timeout,
-            cancel,
-        )
-
-    def close(self) -> None:
-        """Close the connections."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
     def _open(self) -> sdk.Anthropic:
-        with self._lock:
-            if self._client is None:
-                self._client = cast(
-                    "sdk.Anthropic", _import().Anthropic(api_key=self.api_key, base_url=self.base_url, max_retries=0)
-                )
-            return self._client
+        return cast("sdk.Anthropic", _import().Anthropic(api_key=self.api_key, base_url=self.base_url, max_retries=0))
 
-    def _request(
-        self, messages: Sequence[Message], max_tokens: int | None, seconds: float, tools: Sequence[object] = ()
-    ) -> dict[str, Any]:
+    def _request(self, messages: Sequence[Message], max_tokens: int | None, tools: Sequence[object]) -> dict[str, Any]:
         system, talk = wire.dump(messages)
-        request: dict[str, Any] = {"model": self.model, "messages": talk, "timeout": seconds}
+        request: dict[str, Any] = {"model": self.model, "messages": talk}
         if tools:
             request["tools"] = [shape_tool(tool, "anthropic") for tool in tools]
         return request | {"max_tokens": max_tokens or _DEFAULT_OUTPUT} | ({"system": system} if system else {})
 
-    def _ask(self, client: sdk.Anthropic, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> Reply:
+    def _ask(self, client: sdk.Anthropic, request: dict[str, Any]) -> Reply:
         try:
-            raw = cast("Any", client.messages.with_raw_response).create(**self._request(messages, max_tokens, seconds))
+            raw = cast("Any", client.messages.with_raw_response).create(**request)
         except Exception as error:
             raise failure(error, _import()) from error
         answer = decoded(raw.http_response.content, _Answer)

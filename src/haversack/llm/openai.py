@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from haversack.errors import MissingExtraError
-from haversack.llm.calls import DEFAULT_PATIENCE, CallFailed, Patience, completed, decoded, failure, streamed
-from haversack.llm.port import Cancel, Reply, Usage
+from haversack.llm.calls import CallFailed, decoded, failure
+from haversack.llm.port import Reply, Usage
+from haversack.llm.sdk import SdkService
 from haversack.model.message import Message, ToolCall
 from haversack.wire import openai as wire
 from haversack.wire.toolshape import shape_tool
@@ -48,70 +48,14 @@ class _Answer(msgspec.Struct):
     usage: _Tokens | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class OpenAIService:
+class OpenAIService(SdkService):
     """Chat completions of one model."""
 
-    model: str
-    base_url: str | None = None
-    """None for OpenAI itself."""
-    api_key: str = "none"
-    """Local servers take any."""
-    patience: Patience = DEFAULT_PATIENCE
-    _client: sdk.OpenAI | None = field(default=None, init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int | None = None,
-        timeout: float | None = None,
-        cancel: Cancel | None = None,
-    ) -> Reply:
-        """The whole answer."""
-        client = self._open()
-        return completed(
-            lambda seconds: self._ask(client, messages, max_tokens, seconds), self.patience, timeout, cancel
-        )
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[object] = (),
-        max_tokens: int | None = None,
-        timeout: float | None = None,
-        cancel: Cancel | None = None,
-    ) -> Iterator[str | Reply]:
-        """Pieces as they arrive, at last the Reply."""
-        client = self._open()
-        return streamed(
-            lambda seconds: self._listen(client, self._request(messages, max_tokens, seconds, tools)),
-            self.patience,
-            timeout,
-            cancel,
-        )
-
-    def close(self) -> None:
-        """Close the connections."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
     def _open(self) -> sdk.OpenAI:
-        with self._lock:
-            if self._client is None:
-                self._client = cast(
-                    "sdk.OpenAI", _import().OpenAI(api_key=self.api_key, base_url=self.base_url, max_retries=0)
-                )
-            return self._client
+        return cast("sdk.OpenAI", _import().OpenAI(api_key=self.api_key, base_url=self.base_url, max_retries=0))
 
-    def _request(
-        self, messages: Sequence[Message], max_tokens: int | None, seconds: float, tools: Sequence[object] = ()
-    ) -> dict[str, Any]:
-        request: dict[str, Any] = {"model": self.model, "messages": wire.dump(messages), "timeout": seconds}
+    def _request(self, messages: Sequence[Message], max_tokens: int | None, tools: Sequence[object]) -> dict[str, Any]:
+        request: dict[str, Any] = {"model": self.model, "messages": wire.dump(messages)}
         if tools:
             request["tools"] = [shape_tool(tool, "openai") for tool in tools]
         if max_tokens is not None:
@@ -119,11 +63,9 @@ class OpenAIService:
             request["max_completion_tokens" if self.base_url is None else "max_tokens"] = max_tokens
         return request
 
-    def _ask(self, client: sdk.OpenAI, messages: Sequence[Message], max_tokens: int | None, seconds: float) -> Reply:
+    def _ask(self, client: sdk.OpenAI, request: dict[str, Any]) -> Reply:
         try:
-            raw = cast("Any", client.chat.completions.with_raw_response).create(
-                **self._request(messages, max_tokens, seconds)
-            )
+            raw = cast("Any", client.chat.completions.with_raw_response).create(**request)
         except Exception as error:
             raise failure(error, _import()) from error
         answer = decoded(raw.content, _Answer)
