@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from haversack.embed.static import StaticEmbedder
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Source, Stage
 from haversack.model.query import Filter
 from haversack.recall import Recall
 from haversack.recall.chunks import chunk
+from haversack.scoring.blend import LEXICAL
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch, Erasure
 
@@ -74,6 +78,33 @@ def test_a_filter_lets_pass_exactly_what_it_says(rows: list[Memory], chosen: Fil
     assert {hit.id for hit in listed} == passing
     found = Recall(stored(rows)).search(["n"], "ferry late 図書館", filter=chosen, now=NOW, top_k=100)
     assert {hit.id for hit in found} <= passing
+
+
+@given(rows=batches(), chosen=filters, word=st.sampled_from(["ferry", "soup", "2024"]))
+def test_what_passes_and_holds_the_word_is_found(rows: list[Memory], chosen: Filter, word: str) -> None:
+    found = Recall(stored(rows)).search(["n"], word, filter=chosen, now=NOW, top_k=100)
+    holders = {row.id for row in rows if word in row.content.split() and chosen.reason_against(row, NOW) is None}
+    assert holders <= {hit.id for hit in found}
+
+
+@given(rows=batches(), query=contents, end=st.sampled_from(["", " latest"]), few=st.integers(1, 12))
+def test_scores_fall_and_are_the_sum_of_their_parts(rows: list[Memory], query: str, end: str, few: int) -> None:
+    recall, asked = Recall(stored(rows)), query + end
+    hits = recall.search(["n"], asked, now=NOW, top_k=50)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    for hit in hits:
+        odds = LEXICAL.shift + math.fsum(hit.parts.values())
+        assert hit.score == pytest.approx(1 / (1 + math.exp(-odds)), rel=1e-4)
+    assert recall.search(["n"], asked, now=NOW, top_k=few) == hits[:few]
+
+
+@given(rows=batches(), query=st.sampled_from(["図書館", "図", "書館の本"]))
+def test_words_of_other_alphabets_rank_as_if_there_were_no_vectors(rows: list[Memory], query: str) -> None:
+    plain = Recall(stored(rows)).search(["n"], query, now=NOW, top_k=50)
+    store = stored(rows)
+    recall = Recall(store, StaticEmbedder())
+    recall.reembed("n")
+    assert recall.search(["n"], query, now=NOW, top_k=50) == plain
 
 
 changes = st.lists(

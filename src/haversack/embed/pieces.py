@@ -25,7 +25,7 @@ class PieceTokenizer:
         """Rows of the vocabulary, in order; a word that cannot be spelt with it gives none."""
         folded = text.lower()
         if not folded.isascii():
-            folded = _MARKS.sub("", unicodedata.normalize("NFD", folded))
+            folded = _MARKS.sub("", unicodedata.normalize("NFKD", folded))
         words, known = _WORD.findall(folded), self._known
         try:
             return [piece for word in words for piece in known[word]]

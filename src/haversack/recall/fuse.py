@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from haversack.embed.embedder import Vectors, WordVectors
 from haversack.model.times import from_micros
-from haversack.recall.columns import NOWHERE, Columns, Flag
+from haversack.recall.columns import NOWHERE, Columns
 from haversack.recall.features import GROUPS, Evidence, distinct, features
 from haversack.recall.index import Index
 from haversack.recall.lexical import Term, bm25, find_terms
@@ -21,7 +21,7 @@ from haversack.recall.nearest import best
 from haversack.recall.question import Question, read
 from haversack.recall.soft import soft_match
 from haversack.recall.vector import cosines
-from haversack.scoring.blend import Learned, Traits, Weights, length_trait
+from haversack.scoring.blend import LEXICAL, Learned, Traits, Weights, length_trait
 
 __all__ = ["Floats", "Grasp", "Pool", "Ranking", "gather", "rank", "traits_of", "understand", "weigh"]
 
@@ -54,6 +54,8 @@ class Pool:
 
     rows: NDArray[np.int64]
     features: dict[str, Floats]
+    sensed: Mask
+    """Which have a vector that the question's was compared with; the others are known by their words alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +108,11 @@ def gather(index: Index, grasp: Grasp, masks: Sequence[Mask], vocabulary: WordVe
     )
     found = features(index, question, evidence, rows)
     connected = (match[rows] > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
+    sensed = np.zeros(len(rows), np.bool_) if cosine is None else index.columns.scale[rows] > 0
     if connected.all():
-        return Pool(rows=rows, features=found)
+        return Pool(rows=rows, features=found, sensed=sensed)
     kept = np.flatnonzero(connected)  # places select ten times faster than a mask
-    return Pool(rows=rows[kept], features={name: value[kept] for name, value in found.items()})
+    return Pool(rows=rows[kept], features={name: value[kept] for name, value in found.items()}, sensed=sensed[kept])
 
 
 def weigh(pool: Pool, learned: Learned, traits: Traits) -> dict[str, Floats]:
@@ -138,8 +141,7 @@ def rank(
 ) -> Ranking:
     """The pool with its scores. `now` in microseconds; `latest`: the question asks for the newest word."""
     columns, rows = index.columns, pool.rows
-    parts = weigh(pool, learned, traits_of(index))
-    odds = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32) + np.float32(learned.shift)
+    odds, parts = _odds(pool, learned, traits_of(index))
     parts["siblings"] = _siblings(odds, columns.turn[rows], columns.born[rows])
     odds += parts["siblings"]
     importance = columns.importance[rows]
@@ -158,6 +160,21 @@ def rank(
     return Ranking(rows=rows, scores=scores.astype(np.float32, copy=False), parts=parts)
 
 
+def _odds(pool: Pool, learned: Learned, traits: Traits) -> tuple[Floats, dict[str, Floats]]:
+    """Log-odds of use and their parts; what has no vector is judged as if there were none at all."""
+    if not pool.sensed.any():
+        learned = LEXICAL
+    parts = weigh(pool, learned, traits)
+    shift = np.full(len(pool.rows), learned.shift, np.float32)
+    unsensed = np.flatnonzero(~pool.sensed)
+    if len(unsensed) and learned is not LEXICAL:
+        by_words = weigh(pool, LEXICAL, traits)
+        shift[unsensed] = LEXICAL.shift
+        for group, part in parts.items():
+            part[unsensed] = by_words[group][unsensed]
+    return np.stack(list(parts.values())).sum(axis=0, dtype=np.float32) + shift, parts
+
+
 def _scaled(values: Floats, mask: Mask) -> Floats:
     top = float(np.max(values, where=mask, initial=0.0))
     return values / np.float32(top) if top > 0 else values
@@ -165,8 +182,8 @@ def _scaled(values: Floats, mask: Mask) -> Floats:
 
 def _dense(columns: Columns, cosine: Floats, lexical: Floats, mask: Mask) -> Floats:
     dense = _scaled(np.maximum(cosine, 0), mask)
-    embedded = (columns.flags & np.uint16(Flag.EMBEDDED)) != 0
-    return dense if embedded.all() else np.where(embedded, dense, lexical)
+    sensed = columns.scale > 0
+    return dense if sensed.all() else np.where(sensed, dense, lexical)
 
 
 def _pool(match: Floats, mask: Mask, masks: Sequence[Mask], columns: Columns) -> NDArray[np.int64]:
@@ -202,7 +219,9 @@ def _soften(
     likeness = soft_match(index, vocabulary, question, near)
     above = np.maximum(0, likeness - np.partition(likeness, len(near) // 2)[len(near) // 2])
     top = float(above.max(initial=0.0))
-    soft[near] = above / np.float32(top) if top > 0 else above
+    if not top:
+        return soft, match
+    soft[near] = above / np.float32(top)
     return soft, (0.7 * match + 0.3 * soft).astype(np.float32)
 
 

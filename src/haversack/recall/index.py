@@ -47,7 +47,7 @@ def field_key(name: str, value: Json) -> int:
     """The key under which a metadata field is filed: equal values share it, and so do all lists and mappings."""
     if isinstance(value, list | dict):
         return _hash("field", name, "container")
-    if isinstance(value, int | float):  # true, 1 and 1.0 are equal
+    if isinstance(value, int | float) and not isinstance(value, bool):  # 1 and 1.0 are equal, true is neither
         return _hash("field", name, repr(float(value)) if abs(value) <= _EXACT else "large")
     return _hash("field", name, repr(value))
 

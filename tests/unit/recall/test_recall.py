@@ -127,7 +127,7 @@ def test_filters_are_exact(store: MemoryStore, put: Put) -> None:
     assert found(recall, "tea", filter=Filter(session="s")) == [talk.id]
     assert found(recall, "tea", filter=Filter(session="nowhere")) == []
     assert found(recall, "tea", filter=Filter(where=(("n", 2),))) == [talk.id]
-    assert found(recall, "tea", filter=Filter(where=(("n", True),))) == [fact.id]
+    assert found(recall, "tea", filter=Filter(where=(("n", True),))) == []
     assert found(recall, "tea", filter=Filter(where=(("l", [1]),))) == [talk.id]
     assert found(recall, "tea", filter=Filter(since=talk.event_time)) == [talk.id]
     assert found(recall, "tea", filter=Filter(until=talk.event_time)) == [fact.id]
