@@ -68,7 +68,7 @@ def shape_fault(body: bytes, limits: Limits) -> str | None:
 
 
 def _check_shape(body: bytes, headers: dict[bytes, bytes], limits: Limits) -> None:
-    if b"json" in headers.get(b"content-type", b"") and (fault := shape_fault(body, limits)):
+    if b"json" in headers.get(b"content-type", b"").lower() and (fault := shape_fault(body, limits)):
         raise Refused(400, "INVALID_REQUEST", fault)
 
 

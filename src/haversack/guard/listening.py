@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import signal
+from types import FrameType
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -13,8 +15,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from haversack.guard.settings import Limits
 
-__all__ = ["is_loopback", "listener", "names_loopback"]
+__all__ = ["STREAM", "Listener", "is_loopback", "listener", "names_loopback"]
 
+STREAM = "haversack.stream"
+"""What stands in the `state` of a request whose answer goes on until the client leaves."""
 _HEAD_BYTES = 32_768
 
 
@@ -36,6 +40,20 @@ def listener(app: ASGIApp, limits: Limits, *, host: str = "127.0.0.1", port: int
         h11_max_incomplete_event_size=_HEAD_BYTES,
         proxy_headers=False,
     )
+
+
+class Listener(uvicorn.Server):
+    """Uvicorn that returns after it was told to stop, so that whoever started it can close the store."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal: stop taking requests; the second Ctrl-C waits for nothing."""
+        del frame
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop gracefully; may be called from any thread."""
+        self.should_exit = True
 
 
 def is_loopback(host: str) -> bool:
@@ -73,9 +91,10 @@ def _impatient(seconds: float) -> type[H11Protocol]:
             super().connection_lost(exc)
 
         def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-            """Who has said everything and closed that half still gets the answer; anybody else is gone."""
-            asked = self.cycle is not None and not self.cycle.more_body  # pyright: ignore[reportUnnecessaryComparison]
-            return asked and not self.cycle.response_complete
+            """Who has said everything and closed that half still gets an answer that has an end; others are gone."""
+            if self.cycle is None or self.cycle.more_body or self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison]
+                return False
+            return STREAM not in self.cycle.scope.get("state", {})
 
         def data_received(self, data: bytes) -> None:
             before = self.cycle

@@ -5,13 +5,12 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 
-import uvicorn
 from starlette.types import ASGIApp
 
 from haversack.clock import utc_now
 from haversack.engine.haversack import Haversack
 from haversack.guard.body import BodyLimits
-from haversack.guard.listening import listener
+from haversack.guard.listening import Listener, listener
 from haversack.guard.settings import Limits
 from haversack.inspector.app import create_pages
 from haversack.inspector.entrance import Entrance, Way
@@ -29,7 +28,7 @@ def listen(sack: Haversack, defaults: Defaults, *, port: int = 0, tell: Callable
         limits = Limits(drain_seconds=2)
         config = listener(BodyLimits(create_pages(entrance, defaults), limits), limits)
         tell(f"http://127.0.0.1:{listening.getsockname()[1]}{HOME}/enter?token={token}")
-        uvicorn.Server(config).run(sockets=[listening])
+        Listener(config).run(sockets=[listening])
 
 
 def pages_of(sack: Haversack, defaults: Defaults, *, by_key: bool) -> dict[str, ASGIApp]:

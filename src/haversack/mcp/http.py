@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import uvicorn
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
@@ -29,7 +28,7 @@ from haversack.guard import refusal
 from haversack.guard.bearer import token_reader
 from haversack.guard.body import BodyLimits
 from haversack.guard.callers import Callers, Failures, needs_key
-from haversack.guard.listening import is_loopback, listener
+from haversack.guard.listening import STREAM, Listener, is_loopback, listener
 from haversack.guard.pace import Pace
 from haversack.guard.settings import Limits, TokenSettings
 from haversack.mcp.caller import NOBODY, Caller, Refused
@@ -105,7 +104,7 @@ def serve_http(
     sys.stderr.write(f"haversack: MCP at http://{shown}:{port}/mcp\n")
     sys.stderr.flush()
     limits = replace(http.limits, drain_seconds=min(http.limits.drain_seconds, _DRAIN_SECONDS))
-    uvicorn.Server(listener(app, limits)).run(sockets=[listening])
+    Listener(listener(app, limits)).run(sockets=[listening])
 
 
 class _Holder(AuthenticatedUser):
@@ -133,7 +132,10 @@ class _Gate:
         try:
             who = NOBODY if self._open else await self._caller(scope)
             self._pace.take(who, asyncio.get_running_loop().time())
-            turn = self._pace.stream if scope["method"] == "GET" else self._pace.place
+            turn = self._pace.place
+            if scope["method"] == "GET":
+                turn = self._pace.stream
+                scope.setdefault("state", {})[STREAM] = True
             async with turn(who):
                 await self._app(scope, receive, send)
         except refusal.Refused as refused:

@@ -169,10 +169,14 @@ def _add_handlers(app: FastAPI) -> None:
 def _shape_problem(error: RequestValidationError) -> Response:
     """Where the request is wrong and why; what it held is not repeated."""
     faults = error.errors()
-    told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults[:10])
+    told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {_fault(fault)}" for fault in faults[:10])
     if faults and all(fault["type"] in _TOO_LONG and fault["loc"][0] == "body" for fault in faults):
         return answer_problem(413, "PAYLOAD_TOO_LARGE", told)
     return answer_problem(400, "INVALID_REQUEST", told)
+
+
+def _fault(fault: Mapping[str, Any]) -> str:
+    return fault["ctx"]["error"] if fault["type"] == "json_invalid" else fault["msg"]
 
 
 def _http_problem(request: Request, error: HTTPException) -> Response:

@@ -19,7 +19,7 @@ from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.engine.keys import Scope as KeyScope
 from haversack.guard.callers import Callers, Failures, address_of, needs_key
-from haversack.guard.listening import names_loopback
+from haversack.guard.listening import STREAM, names_loopback
 from haversack.guard.pace import Pace
 from haversack.guard.refusal import Refused
 from haversack.server.caller import Caller
@@ -72,7 +72,10 @@ class Gate:
             else:
                 who = await self._caller(scope)
             limit, left = self._pace.take(who, asyncio.get_running_loop().time())
-            turn = self._pace.stream if scope["path"].endswith("/events") else self._pace.place
+            turn = self._pace.place
+            if scope["path"].endswith("/events"):
+                turn = self._pace.stream
+                scope["state"][STREAM] = True
             async with turn(who):
                 await self._app(scope, receive, _telling(send, limit, left))
         except Refused as refused:

@@ -7,15 +7,13 @@ import logging
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from types import FrameType
 
-import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError
-from haversack.guard.listening import is_loopback, listener
+from haversack.guard.listening import Listener, is_loopback, listener
 from haversack.server.app import create_app
 from haversack.server.settings import ServerSettings
 from haversack.server.watch import JsonLines
@@ -46,21 +44,16 @@ def serve(
     Server(create_app(sack, chosen, pages), chosen, host=host, port=port).run()
 
 
-class Server(uvicorn.Server):
-    """Uvicorn with our limits; when it is told to stop, event streams end first, then requests at work are awaited."""
+class Server(Listener):
+    """The application, listening. Told to stop, it ends event streams first, then awaits the requests at work."""
 
     def __init__(self, app: FastAPI, settings: ServerSettings, *, host: str, port: int) -> None:
         super().__init__(listener(app, settings.limits, host=host, port=port))
         self._stopping: asyncio.Event = app.state.stopping
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal: stop taking requests and end the event streams."""
-        self.stop()
-        super().handle_exit(sig, frame)
-
     def stop(self) -> None:
         """Stop gracefully; may be called from any thread."""
-        self.should_exit = True
+        super().stop()
         self._stopping.set()
 
 

@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 import haversack
+from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Scope
 from haversack.guard.settings import Limits
 from haversack.server.app import create_app, scopes_of
@@ -189,6 +190,46 @@ def test_a_key_has_a_pace(make: Callable[..., Call]):
 def test_shapes_that_hurt(http: Call, body: bytes, status: int):
     answered = http("POST", "/v1/namespaces/alice/memories", content=body, headers={"content-type": "application/json"})
     assert answered.status_code == status, answered.text[:300]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"content": "x", "metadata": {"a": NaN}}',
+        b'{"content": "x", "importance": Infinity}',
+        b'{"content": "x", "metadata": {"a": 1e999}}',
+        b'{"content": "half of a pair \\ud800"}',
+        b'{"content": "\xed\xa0\x80"}',
+        b'{"content": "\xff"}',
+        b'{"content": "\xc0\xaf"}',
+        b'{"content": "x"} {"content": "y"}',
+        '{"content": "x"}'.encode("utf-16"),
+        b'{"content": "a\x00b"}',
+        b"",
+        b"null",
+    ],
+)
+def test_what_is_no_strict_json_is_refused_and_nothing_is_stored(http: Call, sack: Haversack, body: bytes):
+    answered = http("POST", "/v1/namespaces/alice/memories", content=body, headers={"content-type": "application/json"})
+    assert (answered.status_code, answered.json()["code"]) == (400, "INVALID_REQUEST")
+    assert sack.namespaces() == []
+
+
+def test_a_mark_before_the_json_and_an_escaped_nul_do_no_harm(http: Call):
+    body = b'\xef\xbb\xbf{"content": "a\\u0000b \\ud83d\\ude8b"}'
+    answered = http("POST", "/v1/namespaces/alice/memories", content=body, headers={"content-type": "application/json"})
+    assert (answered.status_code, answered.json()["content"]) == (201, "a\0b 🚋")
+
+
+def test_nesting_is_judged_whatever_the_case_of_the_content_type(http: Call):
+    for kind in ("application/json", "APPLICATION/JSON", "Application/vnd.api+Json"):
+        answered = http("POST", "/v1/namespaces/a/memories", content=b"[" * 100, headers={"content-type": kind})
+        assert (answered.status_code, answered.json()["detail"]) == (400, "the body is nested deeper than 32 levels")
+
+
+def test_health_may_be_asked_by_its_head_alone(http: Call):
+    for path in ("/health", "/health/live", "/health/ready"):
+        assert http("HEAD", path).status_code == 200
 
 
 def test_ten_thousand_items_are_too_many(http: Call):

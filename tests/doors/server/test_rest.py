@@ -57,6 +57,17 @@ def test_listing_page_by_page(http: Call):
     assert second["next"] is None
 
 
+def test_a_cursor_that_names_nothing_is_refused(http: Call):
+    for name in ("a", "b", "c"):
+        http("POST", f"{NS}/sessions/{name}/turns", json={"turns": [{"role": "user", "content": "hello"}]})
+    first = http("GET", f"{NS}/sessions?limit=2").json()
+    second = http("GET", f"{NS}/sessions?limit=2&cursor={first['next']}").json()
+    assert [one["id"] for one in first["sessions"] + second["sessions"]] == ["c", "b", "a"]
+    assert http("GET", f"{NS}/sessions?cursor=forged").status_code == 400
+    for cursor in ("-1", "x", "9" * 30, "%D9%A1"):
+        assert http("GET", f"{NS}/memories?cursor={cursor}").status_code == 400
+
+
 def test_reading_with_etags_and_editing_with_preconditions(http: Call):
     kept = http("POST", f"{NS}/memories", json={"content": "one"})
     path, etag = f"{NS}/memories/{kept.json()['id']}", kept.headers["etag"]

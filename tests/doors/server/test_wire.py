@@ -7,6 +7,7 @@ import gzip
 import json
 import resource
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -269,6 +270,24 @@ def test_events_come_as_they_happen_and_from_where_they_were_left(lone: Served):
         assert second["id"] in next(line for line in lines if line.startswith("data:"))
         lone.sack.namespace("alice").forget(second["id"], hard=True)
         assert "event: erased" in list(_until_line(lines, second["id"]))
+
+
+@pytest.mark.parametrize("goodbye", ["close", "half-close", "reset"])
+def test_a_stream_whose_client_leaves_is_over_at_once(lone: Served, goodbye: str):
+    for _ in range(4 * LIMITS.key_streams):
+        with lone.connect() as connection:
+            connection.sendall(lone.head(method="GET", path="/v1/namespaces/alice/events"))
+            answered = connection.recv(65_536)
+            if goodbye == "reset":
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            if goodbye == "half-close":
+                connection.shutdown(socket.SHUT_WR)
+                read_all(connection)
+        if not answered.startswith(b"HTTP/1.1 200"):
+            assert answered.startswith(b"HTTP/1.1 429")
+            time.sleep(0.05)  # the loop has not turned yet
+    with lone.http.stream("GET", "/v1/namespaces/alice/events") as stream:
+        assert stream.status_code == 200
 
 
 def _until_line(lines: Iterator[str], word: str) -> Iterator[str]:

@@ -23,10 +23,10 @@ from haversack.server.dakera.shapes import (
     type_of,
     visit_record,
 )
-from haversack.server.routes.declare import PROBLEMS
+from haversack.server.routes.declare import PROBLEMS, StrictRoute
 from haversack.server.shapes import answer
 
-router = APIRouter(tags=["dakera"], prefix="/v1")
+router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
 _STARTED = time.time()
 

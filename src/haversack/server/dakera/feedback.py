@@ -12,10 +12,10 @@ from haversack.guard.refusal import Refused
 from haversack.server.caller import Caller, In, ReadCaller, WriteCaller
 from haversack.server.dakera.ids import MemoryId, known
 from haversack.server.dakera.shapes import AgentPath, AgentQuery, Answer, FeedbackBody, agent
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import answer
 
-router = APIRouter(tags=["dakera"], prefix="/v1")
+router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
 _SIGNALS = {"upvote": "up", "positive": "up", "downvote": "down", "negative": "down", "flag": "flag"}
 _WORDS = {Signal.UP: "upvote", Signal.DOWN: "downvote", Signal.FLAG: "flag"}

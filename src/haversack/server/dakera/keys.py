@@ -14,11 +14,11 @@ from haversack.engine.keys import Key, Scope
 from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller
 from haversack.server.dakera.shapes import Answer, Loose, key_record
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.routes.keys import KeyBody, KeyId, Patterns, check_rights, issue_key, key_of, keys_of
 from haversack.server.shapes import answer
 
-router = APIRouter(tags=["dakera"], prefix="/admin/keys")
+router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/admin/keys")
 
 _ONCE = "Save this key: it is not shown again."
 

@@ -36,10 +36,10 @@ from haversack.server.dakera.shapes import (
     type_of,
     warnings_of,
 )
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import answer
 
-router = APIRouter(tags=["dakera"], prefix="/v1")
+router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
 _WIDE = 1_000
 """Hits looked through where a filter of theirs is none of ours."""

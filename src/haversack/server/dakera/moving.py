@@ -20,11 +20,11 @@ from haversack.errors import InputError
 from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller, In, ReadCaller, WriteCaller
 from haversack.server.dakera.shapes import AgentQuery, Answer, StoreItem, agent, memory_record, stored_details
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import answer
 from haversack.server.watch import Metrics
 
-router = APIRouter(tags=["dakera"], prefix="/v1")
+router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
 Format = Annotated[str, Query(pattern="^(jsonl|csv|mem0|zep)$")]
 _TEXT_KEYS = ("content", "memory", "fact", "text")

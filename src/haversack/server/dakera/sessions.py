@@ -14,12 +14,12 @@ from haversack.errors import NotFoundError
 from haversack.model.memory import Kind, Memory, Source
 from haversack.server.caller import Caller, In, ReadCaller, WriteCaller
 from haversack.server.dakera.shapes import AgentId, Answer, Loose, agent, memory_record, visit_record, warnings_of
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import answer
 
 __all__ = ["Limit", "Offset", "Preview", "router", "shown_memory", "visits_of"]
 
-router = APIRouter(tags=["dakera"], prefix="/v1")
+router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
 SessionId = Annotated[str, Path(min_length=1, max_length=1000)]
 Limit = Annotated[int, Query(ge=1, le=1000)]

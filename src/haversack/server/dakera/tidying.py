@@ -18,10 +18,10 @@ from haversack.server.dakera.shapes import (
     memory_record,
     warnings_of,
 )
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import answer
 
-router = APIRouter(tags=["dakera"], prefix="/v1")
+router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
 
 @router.post("/memory/consolidate", response_model=Answer, responses=problems(409))

@@ -16,12 +16,12 @@ from haversack.engine.namespace import Namespace
 from haversack.scoring.blend import Weights
 from haversack.server.caller import In, ReadNs
 from haversack.server.requests import ContextBody, RecallBody, WeightsBody, WhyBody
-from haversack.server.routes.declare import problems
+from haversack.server.routes.declare import StrictRoute, problems
 from haversack.server.shapes import HitShape, answer, hit_shape
 
 __all__ = ["ContextShape", "LedgerShape", "context_shape", "router", "weighted"]
 
-router = APIRouter(tags=["asking"], prefix="/v1/namespaces/{namespace:label}")
+router = APIRouter(route_class=StrictRoute, tags=["asking"], prefix="/v1/namespaces/{namespace:label}")
 
 
 class Hits(TypedDict):

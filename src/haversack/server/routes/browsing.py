@@ -11,10 +11,10 @@ from typing_extensions import TypedDict
 from haversack.model.memory import Kind
 from haversack.server.caller import ReadNs, WriteNs
 from haversack.server.requests import Body, Ids
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import MemoryShape, answer, memory_shape
 
-router = APIRouter(tags=["memories"], prefix="/v1/namespaces/{namespace:label}")
+router = APIRouter(route_class=StrictRoute, tags=["memories"], prefix="/v1/namespaces/{namespace:label}")
 
 
 class Timeline(TypedDict):

@@ -12,11 +12,11 @@ from typing_extensions import TypedDict
 from haversack.engine.keys import Scope
 from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller, ReadCaller
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import KeyShape, answer, key_shape
 from haversack.server.watch import Metrics
 
-router = APIRouter(tags=["server"])
+router = APIRouter(route_class=StrictRoute, tags=["server"])
 
 
 class Health(TypedDict):
@@ -38,6 +38,8 @@ class WhoAmI(TypedDict):
     auth_enabled: bool
 
 
+@router.head("/health", include_in_schema=False)
+@router.head("/health/live", include_in_schema=False)
 @router.get("/health", responses=problems())
 @router.get("/health/live", responses=problems())
 async def live() -> Health:
@@ -45,6 +47,7 @@ async def live() -> Health:
     return Health(status="healthy", version=version("haversack"))
 
 
+@router.head("/health/ready", include_in_schema=False)
 @router.get("/health/ready", responses=problems())
 async def ready(request: Request) -> Health:
     """Whether the store answers too; 503 while the server stops."""

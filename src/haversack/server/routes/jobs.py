@@ -15,10 +15,10 @@ from haversack.engine.jobs import Job
 from haversack.engine.keys import Scope
 from haversack.errors import NotFoundError
 from haversack.server.caller import Caller, ReadCaller, WriteCaller
-from haversack.server.routes.declare import PROBLEMS
+from haversack.server.routes.declare import PROBLEMS, StrictRoute
 from haversack.server.shapes import JobShape, answer, job_shape
 
-router = APIRouter(tags=["jobs"], prefix="/v1/jobs")
+router = APIRouter(route_class=StrictRoute, tags=["jobs"], prefix="/v1/jobs")
 
 JobId = Annotated[str, Path(min_length=1, max_length=64)]
 _LOOK_EVERY = 0.25

@@ -20,12 +20,12 @@ from haversack.guard.refusal import Refused
 from haversack.model.times import read_time
 from haversack.server.caller import AdminCaller, Caller
 from haversack.server.requests import Body
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape
 
 __all__ = ["KeyBody", "KeyId", "Patterns", "check_rights", "issue_key", "key_of", "keys_of", "router"]
 
-router = APIRouter(tags=["keys and audit"], prefix="/v1")
+router = APIRouter(route_class=StrictRoute, tags=["keys and audit"], prefix="/v1")
 
 KeyId = Annotated[str, Path(min_length=1, max_length=64)]
 Patterns = Annotated[list[Annotated[str, Field(min_length=1, max_length=1000)]], Field(max_length=1000)]

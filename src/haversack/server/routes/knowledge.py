@@ -12,11 +12,11 @@ from typing_extensions import TypedDict
 from haversack.model.memory import Memory
 from haversack.server.caller import In, ReadNs, WriteNs
 from haversack.server.requests import Body, Label, Unit, When
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.settings import MOST_TEXT
 from haversack.server.shapes import MemoryShape, answer, memory_shape
 
-router = APIRouter(tags=["knowledge"], prefix="/v1/namespaces/{namespace:label}")
+router = APIRouter(route_class=StrictRoute, tags=["knowledge"], prefix="/v1/namespaces/{namespace:label}")
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=64)]
 Text = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]

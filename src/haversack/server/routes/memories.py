@@ -13,14 +13,15 @@ from typing_extensions import TypedDict
 from haversack.engine.forgetting import Forgotten
 from haversack.engine.keys import Scope
 from haversack.engine.receipts import Receipt
+from haversack.errors import InputError
 from haversack.guard.refusal import Refused
 from haversack.model.memory import Kind, Memory
 from haversack.server.caller import In, ReadNs, WriteNs
 from haversack.server.requests import Body, FeedbackBody, ForgetBody, MemoriesBody, MemoryBody, MemoryChanges
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import MemoryShape, answer, memory_shape
 
-router = APIRouter(tags=["memories"], prefix="/v1/namespaces/{namespace:label}")
+router = APIRouter(route_class=StrictRoute, tags=["memories"], prefix="/v1/namespaces/{namespace:label}")
 
 _FORGET_FLAGS = ("everything", "hard", "preview", "snapshots")
 
@@ -189,13 +190,15 @@ def give_feedback(here: WriteNs, memory_id: MemoryId, body: FeedbackBody) -> Res
 def forget(here: WriteNs, body: ForgetBody) -> Response:
     """Forget by ids, by filters, or everything (that takes an admin's key). A preview unless `preview` is false."""
     chosen = {name: value for name, value in body.given().items() if name not in {"ids", *_FORGET_FLAGS}}
+    if body.snapshots and not body.hard:
+        raise InputError("snapshots=true goes with hard=true: a soft forget leaves snapshots as they are")
     if body.everything or body.snapshots:
         here.caller.namespace(here.ns.name, Scope.ADMIN)
     done = here.ns.forget(body.ids, hard=body.hard, preview=body.preview, everything=body.everything, **chosen)
     if not body.preview:
         here.note("forget for good" if body.hard else "forget", ids=(*done.memories, *done.derived), now=True)
     if body.snapshots and not body.preview:
-        here.caller.sack.maintenance.forget_in_snapshots(done)
+        done = here.caller.sack.maintenance.forget_in_snapshots(done)
     return answer(_forgotten(here, done))
 
 

@@ -17,13 +17,13 @@ from typing_extensions import TypedDict
 from haversack.engine.jobs import Job
 from haversack.engine.namespace import Namespace
 from haversack.server.caller import In, ReadCaller, ReadNs, WriteNs
-from haversack.server.routes.declare import PROBLEMS, Responses, problems
+from haversack.server.routes.declare import PROBLEMS, Responses, StrictRoute, problems
 from haversack.server.shapes import CensusShape, JobShape, answer, census_shape, job_shape
 from haversack.server.work import import_files
 from haversack.transfer import FORMATS
 
-router = APIRouter(tags=["namespaces"], prefix="/v1")
-inside = APIRouter(tags=["namespaces"], prefix="/v1/namespaces/{namespace:label}")
+router = APIRouter(route_class=StrictRoute, tags=["namespaces"], prefix="/v1")
+inside = APIRouter(route_class=StrictRoute, tags=["namespaces"], prefix="/v1/namespaces/{namespace:label}")
 
 _LOOK_EVERY = 0.25
 _STILL_HERE_EVERY = 15.0

@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from haversack.server.caller import AdminNs, ReadNs
 from haversack.server.requests import Body
-from haversack.server.routes.declare import PROBLEMS
+from haversack.server.routes.declare import PROBLEMS, StrictRoute
 from haversack.server.routes.upkeep import Report, report
 from haversack.server.shapes import answer
 
-router = APIRouter(tags=["upkeep"], prefix="/v1/namespaces/{namespace:label}")
+router = APIRouter(route_class=StrictRoute, tags=["upkeep"], prefix="/v1/namespaces/{namespace:label}")
 
 Names = Annotated[list[Annotated[str, Field(max_length=50)]], Field(max_length=50)]
 

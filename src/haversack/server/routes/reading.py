@@ -16,10 +16,10 @@ from haversack.errors import NotFoundError
 from haversack.llm.cost import GROUPINGS, total_by
 from haversack.server.caller import ReadNs, WriteNs
 from haversack.server.requests import Body, Label
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import JobShape, answer, job_shape
 
-router = APIRouter(tags=["extraction and costs"], prefix="/v1/namespaces/{namespace:label}")
+router = APIRouter(route_class=StrictRoute, tags=["extraction and costs"], prefix="/v1/namespaces/{namespace:label}")
 
 
 class ExtractBody(Body):

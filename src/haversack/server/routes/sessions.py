@@ -10,16 +10,17 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from haversack.engine.receipts import Receipt
+from haversack.errors import InputError
 from haversack.guard.refusal import Refused
 from haversack.model.memory import Turn
 from haversack.server.caller import ReadNs, WriteNs
 from haversack.server.requests import TurnBody, TurnsBody
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.routes.memories import IdempotencyKey
 from haversack.server.settings import MOST_TEXT
 from haversack.server.shapes import SessionShape, TurnShape, answer, session_shape, turn_shape
 
-router = APIRouter(tags=["sessions"], prefix="/v1/namespaces/{namespace:label}/sessions")
+router = APIRouter(route_class=StrictRoute, tags=["sessions"], prefix="/v1/namespaces/{namespace:label}/sessions")
 
 SessionId = Annotated[str, Path(min_length=1, max_length=1000)]
 
@@ -46,7 +47,9 @@ def list_sessions(
 ) -> Response:
     """Conversations, the most recent first."""
     found = here.ns.sessions()
-    start = next((index + 1 for index, info in enumerate(found) if info.id == cursor), 0) if cursor else 0
+    start = next((index + 1 for index, info in enumerate(found) if info.id == cursor), 0)
+    if cursor and not start:
+        raise InputError("the cursor names no session here: begin again without one")
     page = found[start : start + limit]
     here.note("list sessions", count=len(page))
     more = start + limit < len(found)

@@ -11,10 +11,10 @@ from typing_extensions import TypedDict
 from haversack.lifecycle.proposals import Proposal
 from haversack.server.caller import In, ReadNs, WriteNs
 from haversack.server.requests import Body, Id, Label
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import MemoryShape, answer, memory_shape
 
-router = APIRouter(tags=["sharing"], prefix="/v1/namespaces/{namespace:label}/proposals")
+router = APIRouter(route_class=StrictRoute, tags=["sharing"], prefix="/v1/namespaces/{namespace:label}/proposals")
 
 ProposalId = Annotated[str, Path(min_length=1, max_length=64)]
 

@@ -13,11 +13,11 @@ from haversack.engine.haversack import Haversack
 from haversack.engine.jobs import Progress, Work
 from haversack.maintenance.snapshot import Snapshot
 from haversack.server.caller import AdminCaller
-from haversack.server.routes.declare import problems
+from haversack.server.routes.declare import StrictRoute, problems
 from haversack.server.routes.upkeep import Report, report
 from haversack.server.shapes import JobShape, answer, job_shape
 
-router = APIRouter(tags=["store"], prefix="/v1")
+router = APIRouter(route_class=StrictRoute, tags=["store"], prefix="/v1")
 
 
 class SnapshotShape(TypedDict):

@@ -18,12 +18,12 @@ from haversack.engine.jobs import Progress, Work
 from haversack.engine.namespace import Namespace
 from haversack.server.caller import AdminNs, ReadNs, WriteNs
 from haversack.server.requests import Body
-from haversack.server.routes.declare import PROBLEMS, problems
+from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import JobShape, answer, job_shape
 
 __all__ = ["Report", "report", "router"]
 
-router = APIRouter(tags=["upkeep"], prefix="/v1/namespaces/{namespace:label}")
+router = APIRouter(route_class=StrictRoute, tags=["upkeep"], prefix="/v1/namespaces/{namespace:label}")
 
 RunId = Annotated[str, Path(min_length=1, max_length=64)]
 Report = dict[str, JsonValue]

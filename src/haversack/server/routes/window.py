@@ -14,13 +14,15 @@ from haversack.model.memory import Kind
 from haversack.server.caller import In, ReadNs, WriteNs
 from haversack.server.requests import Body, Label, Weighting, When
 from haversack.server.routes.asking import ContextShape, LedgerShape, context_shape, weighted
-from haversack.server.routes.declare import problems
+from haversack.server.routes.declare import StrictRoute, problems
 from haversack.server.routes.sessions import SessionId, Turns
 from haversack.server.settings import MOST_TEXT
 from haversack.server.shapes import answer, turn_shape
 from haversack.wire import openai
 
-router = APIRouter(tags=["sessions"], prefix="/v1/namespaces/{namespace:label}/sessions/{session:label}")
+router = APIRouter(
+    route_class=StrictRoute, tags=["sessions"], prefix="/v1/namespaces/{namespace:label}/sessions/{session:label}"
+)
 
 Tokens = Annotated[int, Field(ge=0, le=10_000_000)]
 
