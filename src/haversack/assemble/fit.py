@@ -230,10 +230,11 @@ class _Fit:
     def smaller(self, unit: _Unit, members: Iterable[int], room: int) -> _Unit:
         messages, prices, reasons = list(unit.messages), list(unit.prices), dict(unit.reasons)
         for member in members:
-            found = self.shrinker.smaller(messages[member], room)
+            caller = messages[0] if member else None
+            found = self.shrinker.smaller(messages[member], room, caller)
             if found is not None:
                 messages[member], reasons[member] = found
-                prices[member] = self.shrinker.price([found[0]])[0]
+                prices[member] = self.shrinker.cost(found[0], caller)
         return _Unit(unit.exchange, tuple(messages), tuple(prices), sum(prices), reasons)
 
 

@@ -51,45 +51,49 @@ class Shrinker:
             return False
         return not self.counter.fits(text[: _BEGINNING * limit], limit + limit // _MARGIN)
 
-    def smaller(self, message: Message, room: int) -> tuple[Message, TurnReason] | None:
-        """The message in at most `room` tokens, its calls untouched; None when even a few words of it do not fit."""
+    def smaller(self, message: Message, room: int, caller: Message | None = None) -> tuple[Message, TurnReason] | None:
+        """The message in at most `room` tokens, its calls untouched; None when even a few words of it do not fit.
+
+        `caller` is the message whose call it answers: what it costs can depend on that.
+        """
         if any(isinstance(part, Image) for part in message.parts):
             bare = without_pictures(message)
-            if self._fits(bare, room):
+            if self.cost(bare, caller) <= room:
                 return bare, TurnReason.PICTURE_LEFT_OUT
         words = "\n".join(part.text for part in without_pictures(message).parts if isinstance(part, Text))
-        found = self._shorter(message, words, room)
+        found = self._shorter(message, words, room, caller)
         return None if found is None else (found, TurnReason.SHORTENED)
 
-    def _shorter(self, message: Message, text: str, room: int) -> Message | None:
+    def _shorter(self, message: Message, text: str, room: int, caller: Message | None) -> Message | None:
         bare = _saying(message, _CUT.strip())
-        least = self.price([bare])[0]
+        least = self.cost(bare, caller)
         if least > room:
             return None
         forms = [form.words + _CUT for form in shorter_forms(text, "", self.wanted)[:-2]]
-        if (found := self._largest(message, forms, room)) is not None:
+        if (found := self._largest([_saying(message, words) for words in forms], room, caller)) is not None:
             return found
         words = self.counter.truncate(text, max(0, room - least))
         while words:
-            if self._fits(cut := _saying(message, words.rstrip() + _CUT), room):
+            if self.cost(cut := _saying(message, words.rstrip() + _CUT), caller) <= room:
                 return cut
             words = words[: len(words) * 3 // 4]
         return bare
 
-    def _largest(self, message: Message, forms: Sequence[str], room: int) -> Message | None:
+    def _largest(self, forms: Sequence[Message], room: int, caller: Message | None) -> Message | None:
         """The first of the forms, which fall in size, that fits; the search begins where it is likely."""
-        place = sum(len(words) > room * _USUAL for words in forms)
+        place = sum(len(form.text) > room * _USUAL for form in forms)
         found: Message | None = None
-        while place > 0 and self._fits(larger := _saying(message, forms[place - 1]), room):
+        while place > 0 and self.cost(larger := forms[place - 1], caller) <= room:
             found, place = larger, place - 1
         while found is None and place < len(forms):
-            if self._fits(form := _saying(message, forms[place]), room):
-                found = form
+            if self.cost(forms[place], caller) <= room:
+                found = forms[place]
             place += 1
         return found
 
-    def _fits(self, message: Message, room: int) -> bool:
-        return self.price([message])[0] <= room
+    def cost(self, message: Message, caller: Message | None = None) -> int:
+        """The price of one message."""
+        return self.price([message])[0] if caller is None else self.price([caller, message])[1]
 
 
 def _saying(message: Message, words: str) -> Message:

@@ -1,4 +1,4 @@
-"""Recorded usage of gpt-3.5-turbo (hmarr/openai-chat-tokens, tests; figures only) and of the OpenAI cookbook."""
+"""Recorded usage: hmarr/openai-chat-tokens, openai-java's issues, OpenAI's forum and cookbook; figures only."""
 
 from __future__ import annotations
 
@@ -64,10 +64,52 @@ def test_openai_framing_equals_recorded_usage(messages: list[Message], recorded:
     assert count_messages(counter_for("gpt-3.5-turbo"), messages, OPENAI).total == recorded
 
 
-def test_a_call_never_costs_less_than_recorded() -> None:
-    call = ToolCall(id="call_1", name="do_stuff", arguments='{"foo": "bar", "baz": 1.5}')
-    cost = count_messages(counter_for("gpt-4"), [Message(role=Role.ASSISTANT, tool_calls=(call,))], OPENAI)
-    assert 26 <= cost.total <= 26 + 8
+def called(*calls: ToolCall) -> Message:
+    return Message(role=Role.ASSISTANT, tool_calls=calls)
+
+
+def answered(call: ToolCall, text: str) -> Message:
+    return Message(role=Role.TOOL, parts=(Text(text),), tool_call_id=call.id)
+
+
+STUFF = ToolCall(id="call_1", name="do_stuff", arguments='{"foo": "bar", "baz": 1.5}')
+WEATHER = ToolCall(
+    id="call_Id8ycVMsW8gdsf7kSXfgAcf1", name="get_current_weather", arguments='{\n  "location": "Boston, MA"\n}'
+)
+SUMS = [ToolCall(id=f"a{n}", name="calculator", arguments='{"a":2, "b":2}') for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("messages", "recorded"),
+    [
+        ([called(STUFF)], 26),
+        ([called(WEATHER), answered(WEATHER, "29 degree celcius")], 35),
+        *(
+            (
+                [
+                    said(Role.USER, "How much is 2 plus 2?"),
+                    called(*SUMS[:several]),
+                    *(answered(call, "4") for call in SUMS[:several]),
+                ],
+                recorded,
+            )
+            for several, recorded in ((1, 40), (2, 89), (3, 114), (4, 139))
+        ),
+    ],
+)
+def test_calls_and_their_results_cost_hardly_more_than_recorded(messages: list[Message], recorded: int) -> None:
+    assert recorded <= count_messages(counter_for("gpt-4"), messages, OPENAI).total <= recorded + 3
+
+
+def test_results_of_parallel_calls_are_priced_as_escaped() -> None:
+    """Recorded: 1,121 tokens for one such result (1,002 by the vocabulary), 39,235 for three."""
+    counter, text = counter_for("gpt-4.1"), "테스트 " * 1000
+    alone = count_each(counter, [called(SUMS[0]), answered(SUMS[0], text)], OPENAI)
+    together = count_each(counter, [called(*SUMS[:3]), *(answered(call, text) for call in SUMS[:3])], OPENAI)
+    assert [cost.content for cost in alone[1:]] == [1002]
+    assert [cost.content for cost in together[1:]] == [13_001] * 3
+    later = count_each(counter, [called(*SUMS[:2]), called(SUMS[0]), answered(SUMS[0], text)], OPENAI)
+    assert later[2].content == 1002
 
 
 def test_content_and_framing_are_apart() -> None:
