@@ -25,8 +25,8 @@ class PromptShape(TypedDict, total=False):
     system: str | None
     tools: Sequence[Mapping[str, Any]] | None
     """Tool schemas in any provider's shape; they stand in the same ledger."""
-    tool_budget: ToolBudget | None
-    """Which of them are worth sending; the setting `memory.tools` by default."""
+    tool_budget: ToolBudget | bool | None
+    """Which of them are worth sending; the setting `memory.tools` by default. True: choose even where it is not set."""
     model: str | None
     window: int | None
     """Tokens of the model's context; the setting, or what is published for the model, by default."""
@@ -57,7 +57,7 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         query=query,
         system="" if (system := wanted.get("system")) is None else clean(system, "system"),
         tools=_tools(wanted.get("tools")),
-        tool_budget=wanted.get("tool_budget", memory.tools),
+        tool_budget=_tool_budget(wanted.get("tool_budget", memory.tools), memory.tools),
         pricer=ModelPricer(counter=core.counter(model), family=known.family, model=model),
         window=check_tokens(window, "window"),
         output=check_tokens(min(memory.output_buffer, window // 2) if output is None else output, "output"),
@@ -67,6 +67,12 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         chosen=read_filter({"kinds": wanted.get("kinds")}),
         now=core.clock() if now is None else read_time(now, "now"),
     )
+
+
+def _tool_budget(asked: ToolBudget | bool | None, setting: ToolBudget | None) -> ToolBudget | None:  # noqa: FBT001 - the keyword's value
+    if isinstance(asked, bool):
+        return (setting or ToolBudget()) if asked else None
+    return asked
 
 
 def _tools(tools: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str, Any], ...]:

@@ -295,6 +295,13 @@ def test_tools_come_from_a_file_and_are_chosen_on_request(run: Run, tmp_path: Pa
     answer = run("prompt", "s", "brew tea", "--window", "900", "--tools", str(tools), "--tool-budget")
     assert "left out" in answer.out
     assert "mow_lawn" in answer.out
+    settings = tmp_path / "own.yaml"
+    settings.write_text("memory: {tools: {always: [mow_lawn], most: 1}}")
+    ask = ("prompt", "s", "brew tea", "--window", "900", "--tools", str(tools), "--tool-budget", "--json")
+    by_default = str(run(*ask).data["request"]["tools"])
+    by_setting = str(run(*ask, "--config", str(settings)).data["request"]["tools"])
+    assert ("brew_tea" in by_default, "mow_lawn" in by_default) == (True, False)
+    assert ("brew_tea" in by_setting, "mow_lawn" in by_setting) == (False, True)
     tools.write_text("{}")
     assert run("prompt", "s", "brew tea", "--window", "900", "--tools", str(tools)).code == 2
 

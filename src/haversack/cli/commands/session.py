@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from haversack.assemble import LAYOUTS, SHAPES, Format, Prompt, ToolBudget
+from haversack.assemble import LAYOUTS, SHAPES, Format, Prompt
 from haversack.cli import show
 from haversack.cli.commands.ask import show_verdicts
 from haversack.cli.options import Place, place, section_weights, weighted
@@ -27,7 +27,7 @@ __all__ = ["COMMANDS"]
     "--tools", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON list of tool schemas."
 )
 @click.option(
-    "--tool-budget", is_flag=True, help="Send only the tools that are worth it: 25 % of the window, at most 20."
+    "--tool-budget", is_flag=True, help="Send only the tools worth it, as memory.tools says: 25 % of the window, 20."
 )
 @click.option("--model", "-m", help="Whose tokens and window.")
 @click.option("--window", type=int, help="Tokens of the model's context.")
@@ -65,7 +65,7 @@ def prompt(
     if tools is not None:
         given["tools"] = _schemas(tools)
     if tool_budget:
-        given["tool_budget"] = ToolBudget()
+        given["tool_budget"] = True
     with place.open_namespace() as ns:
         given |= weighted(ns, given.get("layout"), weight)
         built = ns.session(session).prompt(query, **given)
