@@ -14,9 +14,9 @@ from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError, NotFoundError, nearest
 from haversack.model.memory import Memory
-from haversack.store.port import Batch, RecordKey, Written
+from haversack.store.port import Batch, Record, Written
 
-__all__ = ["EARLIER", "Earlier", "earlier", "edit"]
+__all__ = ["EARLIER", "Earlier", "earlier", "edit", "kept_before"]
 
 EARLIER = "earlier"
 """The collection of what edited memories were before, under the memory's id, so that an erasure takes it along."""
@@ -43,25 +43,32 @@ def edit(core: Core, namespace: str, memory_id: str, changes: Mapping[str, objec
     for name in changes:
         if name not in _EDITABLE:
             raise InputError(f"unknown field {name!r}: {nearest(name, _EDITABLE)}")
-    key = RecordKey(collection=EARLIER, key=memory_id)
-    record = core.store.record(namespace, key.collection, key.key)
+    record = core.store.record(namespace, EARLIER, memory_id)
     old = _one(core, namespace, memory_id)
     if expected is not None and old.changed != expected:
         raise ConflictError(f"memory {memory_id!r} was changed by somebody else: read it again")
     new = _changed(old, changes)
-    altered = {name: _plain(getattr(old, name)) for name in changes if getattr(old, name) != getattr(new, name)}
-    if not altered:
+    if new == old:
         return old
+    write(core, namespace, Batch(memories=(new,), records=(_written(record, old, new, core.clock()),)))
+    return _one(core, namespace, memory_id)
+
+
+def kept_before(core: Core, namespace: str, old: Memory, new: Memory) -> Written:
+    """The record to write with a memory that changes, of what it was."""
+    return _written(core.store.record(namespace, EARLIER, old.id), old, new, core.clock())
+
+
+def _written(record: Record | None, old: Memory, new: Memory, now: datetime) -> Written:
+    altered = {name: _plain(getattr(old, name)) for name in _EDITABLE if getattr(old, name) != getattr(new, name)}
     history = [] if record is None else msgspec.json.decode(record.value, type=list[Earlier])
-    history.append(Earlier(at=core.clock(), fields=altered))
-    written = Written(
+    history.append(Earlier(at=now, fields=altered))
+    return Written(
         collection=EARLIER,
-        key=memory_id,
+        key=old.id,
         value=msgspec.json.encode(history[-_KEPT:]),
         expected=0 if record is None else record.version,
     )
-    write(core, namespace, Batch(memories=(new,), records=(written,)))
-    return _one(core, namespace, memory_id)
 
 
 def earlier(core: Core, namespace: str, memory_id: str) -> list[Earlier]:

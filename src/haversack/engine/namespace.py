@@ -103,8 +103,9 @@ class Namespace:
     ) -> Memory:
         """Keep one thing; durable and recallable on return.
 
-        A statement that is already remembered (same kind; case, spacing and Unicode form do not matter) is returned as
-        it is instead of being stored twice; passages are kept each time. One that says the same in other words is kept
+        A statement that is already remembered (same kind and speaker; case, spacing and Unicode form do not matter) is
+        not stored twice: tags, entities, metadata and the like that are told this time are added to it (`earlier` shows
+        what it was), and it is returned. Passages are kept each time. One that says the same in other words is kept
         hidden behind it (`superseded_by`; `unfold` undoes it), and one that announces a change ends what it changes.
         `subject` says what it is about, like `alice/city`: a newer statement on it ends the older one. `supersedes`
         names a memory that this one replaces. What is ended is kept, dated, and leaves recall; `as_of` still finds it.

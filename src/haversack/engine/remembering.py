@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from haversack.compaction.dedup import SUBJECT
 from haversack.engine.admitting import admit_drafts
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
+from haversack.engine.editing import kept_before
 from haversack.engine.passages import split_memory
 from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError, NotFoundError
@@ -29,12 +30,19 @@ _TRIES = 5
 class _Draft:
     memory: Memory
     supersedes: str | None
+    told: frozenset[str]
+    """The details that the caller gave; others have their defaults."""
 
     @property
     def mark(self) -> str:
-        """What makes two drafts the same statement; each passage stands for itself."""
+        """What two drafts share that say the same; each passage stands for itself."""
         is_passage = self.memory.kind is Kind.PASSAGE
         return self.memory.id if is_passage else fingerprint(self.memory.kind, self.memory.content)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes two drafts one statement: what two people say of themselves is two."""
+        return self.mark, self.memory.speaker
 
 
 def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, object]]) -> list[Memory]:
@@ -53,27 +61,62 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
 
 def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterable[str]) -> list[Memory]:
     now = drafts[0].memory.created_at if drafts else core.clock()
-    known = _true_now(core, namespace, core.store.by_fingerprint(namespace, [draft.mark for draft in drafts]), now)
-    fresh = [draft for draft in drafts if known.setdefault(draft.mark, draft.memory.id) == draft.memory.id]
+    known = _known(core, namespace, drafts, now)
+    fresh = [draft for draft in drafts if known.setdefault(draft.key, draft.memory.id) == draft.memory.id]
     open_ones = [draft.memory for draft in fresh if draft.supersedes is None]
     admitted = admit_drafts(core, namespace, open_ones, now)
-    known |= {draft.mark: admitted.known[draft.memory.id] for draft in fresh if draft.memory.id in admitted.known}
+    known |= {draft.key: admitted.known[draft.memory.id] for draft in fresh if draft.memory.id in admitted.known}
     joining = [admitted.rows.get(one.memory.id, one.memory) for one in fresh if one.memory.id not in admitted.known]
+    answer = [known[draft.key] for draft in drafts]
+    stored, joining = _retold(core, namespace, drafts, answer, joining)
     memories = [chunk for memory in joining for chunk in _chunks(core, memory, ids)]
-    replaced = [*_replaced(core, namespace, fresh), *admitted.ended]
-    if memories:
-        batch = Batch(memories=(*memories, *replaced), vectors=admitted.vectors, seen=_seen(replaced))
+    replaced = [*(new for _, new in stored), *_replaced(core, namespace, drafts, answer), *admitted.ended]
+    if memories or replaced:
+        records = tuple(kept_before(core, namespace, old, new) for old, new in stored)
+        batch = Batch(memories=(*memories, *replaced), vectors=admitted.vectors, records=records, seen=_seen(replaced))
         write(core, namespace, batch)
-    answer = [known[draft.mark] for draft in drafts]
-    stored = {memory.id: memory for memory in core.store.memories(namespace, list(dict.fromkeys(answer)))}
-    return [stored[memory_id] for memory_id in answer]
+    rows = {memory.id: memory for memory in core.store.memories(namespace, list(dict.fromkeys(answer)))}
+    return [rows[memory_id] for memory_id in answer]
 
 
-def _true_now(core: Core, namespace: str, known: dict[str, str], now: datetime) -> dict[str, str]:
-    """Those that recall would find: what has expired, ended or not begun does not stand for what is told now."""
-    rows = core.store.memories(namespace, list(known.values()))
-    alive = {row.id for row in rows if Filter().reason_against(row, now) is None}
-    return {mark: name for mark, name in known.items() if name in alive}
+def _retold(
+    core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str], joining: Sequence[Memory]
+) -> tuple[list[tuple[Memory, Memory]], list[Memory]]:
+    """Statements told again with something more to say: those that are stored, before and after; and `joining`."""
+    again = [(draft, name) for draft, name in zip(drafts, answer, strict=True) if draft.memory.id != name]
+    before = {row.id: row for row in core.store.memories(namespace, [name for _, name in again])}
+    after = before | {row.id: row for row in joining}
+    for draft, name in again:
+        after[name] = _with_more(after[name], draft)
+    changed = [(old, after[name]) for name, old in before.items() if after[name] != old]
+    return changed, [after[row.id] for row in joining]
+
+
+def _with_more(row: Memory, draft: _Draft) -> Memory:
+    """What is told adds and takes nothing away: names and fields are united, the higher value is kept, an end set."""
+    new = draft.memory
+    said: dict[str, Any] = {
+        "importance": max(row.importance, new.importance),
+        "confidence": max(row.confidence, new.confidence),
+        "pinned": row.pinned or new.pinned,
+        "tags": tuple(dict.fromkeys((*row.tags, *new.tags))),
+        "entities": tuple(dict.fromkeys((*row.entities, *new.entities))),
+        "metadata": {**new.metadata, **row.metadata},
+        "expires_at": new.expires_at or row.expires_at,
+        "valid_to": new.valid_to or row.valid_to,
+    }
+    return replace(row, **{name: value for name, value in said.items() if name in draft.told})
+
+
+def _known(core: Core, namespace: str, drafts: Sequence[_Draft], now: datetime) -> dict[tuple[str, str], str]:
+    """Ids of stored statements by the key of drafts that say the same.
+
+    Only those that recall would find: what has expired, ended or not begun does not stand for what is told now.
+    """
+    found = core.store.by_fingerprint(namespace, [draft.mark for draft in drafts])
+    rows = {row.id: row for row in core.store.memories(namespace, list(found.values()))}
+    alive = {mark: rows[name] for mark, name in found.items() if Filter().reason_against(rows[name], now) is None}
+    return {(mark, row.speaker): row.id for mark, row in alive.items()}
 
 
 def _seen(replaced: Sequence[Memory]) -> int | None:
@@ -98,7 +141,7 @@ def _placed(index: int, item: str | Mapping[str, object], stamp: Stamp, count: i
 
 def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:
     if isinstance(item, str):
-        return _Draft(memory=draft_memory(item, stamp, Details()), supersedes=None)
+        return _Draft(memory=draft_memory(item, stamp, Details()), supersedes=None, told=frozenset())
     if not isinstance(item, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"remember takes texts or mappings with `content`, not {type(item).__name__}")
     details = dict(item)
@@ -108,7 +151,9 @@ def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:
         raise InputError(f"supersedes={supersedes!r} must be the id of a memory")
     subject = details.pop("subject", None)
     memory = draft_memory(cast("str", content), stamp, cast("Details", details))
-    return _Draft(memory=memory if subject is None else _on_subject(memory, subject), supersedes=supersedes)
+    if subject is not None:
+        memory, details["metadata"] = _on_subject(memory, subject), None
+    return _Draft(memory=memory, supersedes=supersedes, told=frozenset(details))
 
 
 def _on_subject(memory: Memory, subject: object) -> Memory:
@@ -122,9 +167,13 @@ def _chunks(core: Core, memory: Memory, ids: Iterable[str]) -> list[Memory]:
     return split_memory(core, memory, iter(ids)) if memory.kind is Kind.PASSAGE else [memory]
 
 
-def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft]) -> list[Memory]:
+def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str]) -> list[Memory]:
     """The superseded memories as they are from now on: kept, linked and dated."""
-    successors = {draft.supersedes: draft.memory for draft in drafts if draft.supersedes is not None}
+    successors = {
+        draft.supersedes: replace(draft.memory, id=name)
+        for draft, name in zip(drafts, answer, strict=True)
+        if draft.supersedes not in (None, name)
+    }
     old = core.store.memories(namespace, list(successors))
     if missing := set(successors) - {memory.id for memory in old}:
         raise NotFoundError(f"supersedes names no memory of this namespace: {', '.join(sorted(missing))}")

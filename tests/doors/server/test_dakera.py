@@ -263,9 +263,12 @@ def test_what_is_not_offered_says_so_by_name(client: Any, name: str, arguments: 
 
 def test_the_same_words_again_are_the_same_memory_and_it_says_so(client: Any):
     first = client.store_memory(AGENT, "once", importance=0.5)
-    again = client.store_memory(AGENT, "once", importance=0.9)
-    assert again["id"] == first["id"]
-    assert "fields were not changed" in again["warnings"][0]
+    more = client.store_memory(AGENT, "once", importance=0.9)
+    assert (more["id"], "warnings" in more) == (first["id"], False)
+    less = client.store_memory(AGENT, "once", importance=0.2)
+    assert less["id"] == first["id"]
+    assert "id was not changed" in less["warnings"][0]
+    assert client.get_memory(AGENT, first["id"])["importance"] == 0.9
 
 
 def test_an_agent_may_give_its_memories_ids_of_its_own(connect: Callable[..., Any], client: Any):

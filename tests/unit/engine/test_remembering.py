@@ -87,6 +87,34 @@ def test_a_successor_retires_what_it_replaces_and_both_are_kept(ns: Namespace) -
     ]
 
 
+def test_what_is_told_again_adds_to_what_is_known(ns: Namespace) -> None:
+    first = ns.remember("Alice likes tea", tags=["a"], importance=0.6, metadata={"n": 1, "m": 1})
+    assert ns.remember("alice likes TEA") == first
+    again = ns.remember("Alice likes tea", tags=["b"], importance=0.2, pinned=True, metadata={"n": 2, "k": 3})
+    assert (again.id, again.tags, again.importance, again.pinned) == (first.id, ("a", "b"), 0.6, True)
+    assert again.metadata == {"n": 1, "m": 1, "k": 3}
+    assert [one.fields["metadata"] for one in ns.earlier(first.id)] == [{"n": 1, "m": 1}]
+    assert [hit.id for hit in ns.recall("tea", tags=["a", "b"], where={"k": 3})] == [first.id]
+    both = ns.remember_many([{"content": "new", "tags": ["x"]}, {"content": "NEW", "entities": ["Y"]}])
+    assert {(one.id, one.tags, one.entities) for one in both} == {(both[0].id, ("x",), ("Y",))}
+    assert ns.stats().memories == {"fact": 2}
+
+
+def test_what_two_people_say_is_two(ns: Namespace) -> None:
+    said = [ns.remember("I like tea", speaker=name) for name in ("Alice", "Bob", "Alice", "Bob")]
+    assert len({one.id for one in said}) == 2
+    assert [one.speaker for one in said] == ["Alice", "Bob", "Alice", "Bob"]
+    together = ns.remember_many([{"content": "I like cake", "speaker": name} for name in ("Alice", "Bob")])
+    assert [one.speaker for one in together] == ["Alice", "Bob"]
+
+
+def test_a_known_statement_may_supersede_another(ns: Namespace) -> None:
+    tea, coffee = ns.remember("Alice drinks tea"), ns.remember("Alice drinks coffee")
+    assert ns.remember("Alice drinks coffee", supersedes=tea.id).id == coffee.id
+    assert ns.get(tea.id).superseded_by == coffee.id
+    assert ns.remember("Alice drinks coffee", supersedes=coffee.id).superseded_by is None
+
+
 def test_superseding_what_is_not_there_stores_nothing(ns: Namespace) -> None:
     with pytest.raises(NotFoundError, match="supersedes"):
         ns.remember("new", supersedes="01ARZ3NDEKTSV4RRFFQ69G5FAV")

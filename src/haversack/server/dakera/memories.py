@@ -259,7 +259,7 @@ def _reworded(here: In, old: Memory, item: StoreItem) -> Memory:
 def _known_notes(items: Iterable[StoreItem], kept: Iterable[Memory]) -> list[str]:
     """What was remembered already keeps its own fields: say so where they differ from those sent."""
     return [
-        f"{shown_id(memory)} says the same already: its id and fields were not changed (use update_memory)"
+        f"{shown_id(memory)} says the same already: its id was not changed, nor what it has (use update_memory)"
         for item, memory in zip(items, kept, strict=True)
         if (memory.importance, memory.source.session, set(memory.tags), item.id or shown_id(memory))
         != (item.importance, item.session_id, set(item.tags or ()), shown_id(memory))
