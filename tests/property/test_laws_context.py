@@ -188,6 +188,32 @@ def test_more_never_hurts(
         assert larger.value >= smaller.value - 1e-9
 
 
+@given(
+    st.lists(st.tuples(st.integers(1, 200), st.sampled_from([0.1, 0.3, 0.5, 0.9, 1.0]), st.booleans()), max_size=12),
+    st.integers(1, 600),
+    st.integers(1, 40),
+)
+def test_more_never_hurts_what_stands_there_in_full(
+    rows: list[tuple[int, float, bool]], budget: int, step: int
+) -> None:
+    """The same by the verdicts alone: tokens, headers included, times the score, with a gentle penalty for length."""
+    found = [
+        Candidate(
+            memory=replace(_sized(number, size), source=Source(session="s" if grouped else None)),
+            score=score,
+        )
+        for number, (size, score, grouped) in enumerate(rows)
+    ]
+    prices = COUNTERS[0].count_many([line(one.memory) for one in found])
+    worth = {one.memory.id: one.score * min(1.0, 70 / price) ** 0.3 for one, price in zip(found, prices, strict=True)}
+
+    def carried(budget: int) -> float:
+        kept = assemble(found, budget=budget, counter=COUNTERS[0]).verdicts
+        return sum(row.tokens * worth[row.memory_id] for row in kept if row.verdict is Outcome.KEPT)
+
+    assert carried(budget + step) >= carried(budget) - 1e-9
+
+
 @given(candidates(), BUDGET, layouts(), FORMAT)
 def test_no_item_that_fits_is_left_out(found: list[Candidate], budget: int, layout: Layout, form: Format) -> None:
     counter = COUNTERS[0]

@@ -118,6 +118,23 @@ def test_stored_prices_are_used_and_missing_ones_counted(make_candidate: Make, e
     assert context.text == "- known\n- fresh\n"
 
 
+def test_a_share_that_is_just_large_enough_takes_what_others_had_left(make_candidate: Make, words: Counter) -> None:
+    """Why `value` counts shares alone: at 20 tokens the facts have to fill the rest, at 22 the decision has its share."""
+    decision = make_candidate("one two three four five six seven eight nine ten", 0.1, number=1, kind=Kind.DECISION)
+    facts = [make_candidate(f"fact number {n} here", 1.0, number=n) for n in range(2, 6)]
+    layout = Layout(
+        name="halves",
+        sections=(Section(name="a", kinds=frozenset({Kind.DECISION})), Section(name="b", kinds=frozenset({Kind.FACT}))),
+        sharing=Sharing.WEIGHT,
+    )
+    smaller = assemble([decision, *facts], budget=20, counter=words, layout=layout)
+    larger = assemble([decision, *facts], budget=22, counter=words, layout=layout)
+    assert sorted(smaller.items) == [fact.memory.id for fact in facts]
+    assert len(larger.items) == 3
+    assert decision.memory.id in larger.items
+    assert (smaller.value, larger.value) == (pytest.approx(10.0), pytest.approx(10 + 11 * 0.1))
+
+
 def test_pins_come_first_and_must_fit(make_candidate: Make, words: Counter) -> None:
     pin = make_candidate("must stay here", 0.0, number=1, pinned=True)
     other = make_candidate("best of all", 1.0, number=2)
