@@ -119,7 +119,7 @@ def test_stored_prices_are_used_and_missing_ones_counted(make_candidate: Make, e
 
 
 def test_a_share_that_is_just_large_enough_takes_what_others_had_left(make_candidate: Make, words: Counter) -> None:
-    """Why `value` counts shares alone: at 20 tokens the facts have to fill the rest, at 22 the decision has its share."""
+    """Why `value` counts shares alone: 20 tokens leave the facts to fill the rest, 22 give the decision its share."""
     decision = make_candidate("one two three four five six seven eight nine ten", 0.1, number=1, kind=Kind.DECISION)
     facts = [make_candidate(f"fact number {n} here", 1.0, number=n) for n in range(2, 6)]
     layout = Layout(
