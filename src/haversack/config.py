@@ -27,12 +27,40 @@ from haversack.errors import ConfigError, InputError, NotFoundError, nearest
 from haversack.llm.settings import ServiceSettings
 from haversack.server.settings import ServerSettings
 
-__all__ = ["Config", "Setting", "load_config", "read_secret", "settings_in_force"]
+__all__ = [
+    "Config",
+    "EncryptionSettings",
+    "Setting",
+    "load_config",
+    "read_key_file",
+    "read_secret",
+    "settings_in_force",
+]
 
 _Section = TypeVar("_Section")
 _PREFIX = "HAVERSACK_"
 _NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "COMPLETE", "PROFILE", "CASES", "DATA"})
 """Variables of the program and its tests that are no settings of this file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncryptionSettings:
+    """Where the key of an encrypted store is; the key itself never stands among settings. None: no encryption."""
+
+    key_env: str | None = None
+    """The environment variable that holds it."""
+    key_file: str | None = None
+    """The file that holds it; a line end behind it does not count."""
+
+    def __post_init__(self) -> None:
+        if self.key_env is not None and self.key_file is not None:
+            raise ConfigError("encryption: give key_env or key_file, not both")
+
+    def read(self) -> bytes | None:
+        """The key; None where the store is not encrypted. Raises ConfigError when it cannot be had."""
+        if self.key_env is not None:
+            return read_secret(self.key_env).encode()
+        return None if self.key_file is None else read_key_file(self.key_file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +74,7 @@ class Config:
     """Chat services by the name that `llm_service` gives."""
     chat: ChatSettings = field(default_factory=ChatSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    encryption: EncryptionSettings = field(default_factory=EncryptionSettings)
 
     def __post_init__(self) -> None:
         if self.memory.prompt_layout is not None:
@@ -82,8 +111,19 @@ def read_secret(variable: str) -> str:
     """The value of an environment variable that holds a key; raises ConfigError that names it when it is not set."""
     value = os.environ.get(variable, "")
     if not value:
-        raise ConfigError(f"the environment variable {variable} is not set: it must hold the service's key")
+        raise ConfigError(f"the environment variable {variable} is not set: it must hold a key")
     return value
+
+
+def read_key_file(path: str | os.PathLike[str]) -> bytes:
+    """The key in a file; raises ConfigError that names the file when there is none in it."""
+    try:
+        key = Path(path).read_bytes().rstrip(b"\r\n")
+    except OSError as error:
+        raise ConfigError(f"the key file {os.fspath(path)} cannot be read: {error.strerror}") from None
+    if not key:
+        raise ConfigError(f"the key file {os.fspath(path)} is empty")
+    return key
 
 
 def settings_in_force(

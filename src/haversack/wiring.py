@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from haversack.embed.settings import EMBEDDERS, EmbeddingSettings
 from haversack.engine.calibrating import Calibrations
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
-from haversack.errors import ConfigError, InputError, nearest
+from haversack.errors import ConfigError, InputError, MissingExtraError, nearest
+from haversack.maintenance.archive import note_exchange
 from haversack.net import check_address
 from haversack.recall import Recall
 from haversack.tokens import counter_for
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
     from haversack.llm.port import ChatService
     from haversack.store.port import Store
     from haversack.store.site import Site
+    from haversack.store.sqlite.cipher import Cipher
 
-__all__ = ["open_haversack", "open_service", "site_of"]
+__all__ = ["open_haversack", "open_service", "rekey", "site_of"]
 
 
 def open_haversack(
@@ -35,22 +38,25 @@ def open_haversack(
     embedder: str | Embedder | None = None,
     config: str | os.PathLike[str] | Mapping[str, Any] | Config | None = None,
     read_only: bool = False,
+    key: str | bytes | Callable[[], str | bytes] | None = None,
 ) -> Haversack:
     """Open a store, creating it if it is new: a path (one SQLite file), or `:memory:` for one that is gone at close.
 
     `embedder` is `default` (ships with the package), `none` (words only), `onnx` (an extra) or an object of your own;
     without one the settings choose (`embedding`), and they may name a remote service. `config` is a file of settings,
-    a mapping like one, or settings already read; without one, the defaults and the environment serve.
+    a mapping like one, or settings already read; without one, the defaults and the environment serve. With a `key`, or
+    a function that gives it, the file is encrypted (an extra); the settings may say where a key is (`encryption`).
     """
     store = _place(store)
     settings = config if isinstance(config, Config) else load_config(config)
-    port = _store(store, read_only=read_only)
+    cipher = _cipher(settings, key)
+    port = _store(store, read_only=read_only, cipher=cipher)
     vectors = _embedder(settings.embedding if embedder is None else embedder)
     calibrations = Calibrations(port, counter_for)
     return Haversack(
         Core(
             store=port,
-            site=site_of(store),
+            site=_site(store, cipher),
             recall=Recall(port, vectors),
             embedder=vectors,
             settings=settings.engine,
@@ -83,14 +89,53 @@ def open_service(settings: Config, name: str) -> ChatService:
     return OpenAIService(model=chosen.model, base_url=chosen.base_url, api_key=key)
 
 
-def site_of(store: str | os.PathLike[str]) -> Site | None:
+def site_of(
+    store: str | os.PathLike[str], *, config: str | os.PathLike[str] | Mapping[str, Any] | Config | None = None
+) -> Site | None:
     """The files of the store of this name, open or not; None where it has none."""
-    place = _place(store)
+    settings = config if isinstance(config, Config) else load_config(config)
+    return _site(_place(store), _cipher(settings, None))
+
+
+def rekey(
+    store: str | os.PathLike[str],
+    *,
+    new_key: str | bytes | Callable[[], str | bytes] | None,
+    config: str | os.PathLike[str] | Mapping[str, Any] | Config | None = None,
+    key: str | bytes | Callable[[], str | bytes] | None = None,
+) -> dict[str, int]:
+    """Encrypt a closed store under a new key, or with None not at all; rows by table, the same before and after.
+
+    Raises BusyError while anybody has it open. Snapshots keep the key that they were taken under.
+    """
+    from haversack.store.sqlite.site import SqliteSite
+
+    settings, path = config if isinstance(config, Config) else load_config(config), Path(_place(store))
+    new = None if new_key is None else _cipher(settings, new_key)
+    rows = SqliteSite(path, _cipher(settings, key)).rekey(new)
+    with closing(SqliteSite(path, new).open(path)) as renewed:
+        note_exchange(renewed, utc_now())  # snapshots under another key are not compared with it
+    return rows
+
+
+def _site(place: str, cipher: Cipher | None) -> Site | None:
     if place == ":memory:" or "://" in place:
         return None
     from haversack.store.sqlite.site import SqliteSite
 
-    return SqliteSite(Path(place))
+    return SqliteSite(Path(place), cipher)
+
+
+def _cipher(settings: Config, key: str | bytes | Callable[[], str | bytes] | None) -> Cipher | None:
+    """What opens the store's file: the caller's key, or else the one that the settings point at."""
+    chosen = key if key is not None else settings.encryption.read()
+    if chosen is None:
+        return None
+    try:
+        from haversack.store.sqlite.cipher import Cipher
+    except ImportError:
+        raise MissingExtraError("an encrypted store needs SQLCipher: pip install 'haversack[encrypt]'") from None
+    return Cipher(chosen)
 
 
 def _place(store: str | os.PathLike[str]) -> str:
@@ -100,7 +145,7 @@ def _place(store: str | os.PathLike[str]) -> str:
     return place
 
 
-def _store(place: str, *, read_only: bool) -> Store:
+def _store(place: str, *, read_only: bool, cipher: Cipher | None) -> Store:
     if place == ":memory:":
         from haversack.store.memory import MemoryStore
 
@@ -109,7 +154,7 @@ def _store(place: str, *, read_only: bool) -> Store:
         raise InputError(f"{place!r}: only a path or :memory: can be opened here")
     from haversack.store.sqlite.store import SqliteStore
 
-    return SqliteStore(Path(place), read_only=read_only)
+    return SqliteStore(Path(place), read_only=read_only, cipher=cipher)
 
 
 def _embedder(choice: str | EmbeddingSettings | Embedder) -> Embedder | None:

@@ -9,6 +9,7 @@ import pytest
 
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Store
+from haversack.store.sqlite.cipher import Cipher
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import StoreContract
 
@@ -32,4 +33,12 @@ class TestSqliteStore(StoreContract):
 
     def open_store(self) -> Store:
         self.opened.append(SqliteStore(self.path))
+        return self.opened[-1]
+
+
+class TestEncryptedStore(TestSqliteStore):
+    cipher = Cipher("a key")
+
+    def open_store(self) -> Store:
+        self.opened.append(SqliteStore(self.path, cipher=self.cipher))
         return self.opened[-1]

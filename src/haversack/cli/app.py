@@ -44,6 +44,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "snapshot": "maintenance",
         "restore": "maintenance",
         "reset": "maintenance",
+        "rekey": "maintenance",
         "doctor": "doctor",
     },
     "Talk": {"chat": "chat"},

@@ -113,7 +113,7 @@ class StoreMaintenance:
         if self._core.site is None or forgotten.rewritten is not None:
             return []
         ids = (*forgotten.memories, *forgotten.derived, *forgotten.turns)
-        return archive.holding(self.snapshots(), forgotten.namespace, ids)
+        return archive.holding(self.snapshots(), self._core.site.shown(forgotten.namespace), ids)
 
     def forget_in_snapshots(self, forgotten: Forgotten) -> Forgotten:
         """Rewrite those snapshots without what was forgotten for good; the certificate then covers them as well."""
@@ -213,7 +213,7 @@ class StoreMaintenance:
             failed_jobs=self._failed_jobs(),
             faults=() if site is None else tuple(site.examine()),
         )
-        behind = archive.behind(core.store, snapshots)
+        behind = () if site is None else archive.behind(core.store, site, snapshots)
         return replace(seen, faults=seen.faults + behind, advice=advise(seen))
 
     def _failed_jobs(self) -> tuple[str, ...]:

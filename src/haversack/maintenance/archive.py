@@ -182,14 +182,16 @@ def note_exchange(store: Store, at: datetime) -> None:
     store.apply(SYSTEM, Batch(records=(record,)))
 
 
-def behind(store: Store, snapshots: Sequence[Snapshot]) -> tuple[Fault, ...]:
+def behind(store: Store, site: Site, snapshots: Sequence[Snapshot]) -> tuple[Fault, ...]:
     """Namespaces that count lower than a snapshot of them: something took acknowledged writes away from the store."""
     record = store.record(SYSTEM, _EXCHANGED, "last")
     since = None if record is None else msgspec.json.decode(record.value, type=datetime)
     compared = [each.manifest for each in snapshots if since is None or each.manifest.taken_at > since]
     found: list[Fault] = []
-    for name in sorted({name for each in compared for name in each.namespaces}):
-        newest = max((each.namespaces[name].sequence for each in compared if name in each.namespaces), default=0)
+    names = {site.shown(name): name for name in store.namespaces()}
+    for shown in sorted({shown for each in compared for shown in each.namespaces}):
+        name = names.get(shown, shown)
+        newest = max((each.namespaces[shown].sequence for each in compared if shown in each.namespaces), default=0)
         if newest > (here := store.sequence(name)):
             what = f"namespace {name!r} is at change {here}, a snapshot of it is at {newest}: writes are missing"
             helps = "was the store's -wal file deleted, or an older store put in its place? Restore the last snapshot"

@@ -95,7 +95,7 @@ def restore_over(site: Site, snapshot: Path, now: datetime) -> Restored:
 def restore_namespace(site: Site, snapshot: Path, store: Store, namespace: str) -> Moved:
     """One namespace of a snapshot into an open store that does not have it."""
     manifest = read_manifest(snapshot)
-    if namespace not in manifest.namespaces:
+    if site.shown(namespace) not in manifest.namespaces:
         raise NotFoundError(f"{snapshot} holds no namespace {namespace!r}")
     with (
         unpacked(site, snapshot, site.path.absolute().parent) as (copy, _),

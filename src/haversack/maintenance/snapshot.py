@@ -75,9 +75,10 @@ class Manifest:
     sha256: str
     """Of the store's file inside."""
     only: str | None = None
-    """The one namespace that it holds; None: the whole store."""
+    """The one namespace that it holds, as in `namespaces`; None: the whole store."""
     reason: str = ""
     namespaces: Mapping[str, Contents] = field(default_factory=dict[str, Contents])
+    """By name; a store that is encrypted shows keyed hashes of the names."""
     rewritten_at: datetime | None = None
     """When something was erased from it after it was taken."""
 
@@ -114,7 +115,7 @@ def take(store: Store, site: Site, target: Path, occasion: Occasion, *, only: st
         cast("Snapshots", store).snapshot(copy)
         if only is not None:
             _narrow(site, copy, only)
-        return pack(site, copy, target, occasion, only=only)
+        return pack(site, copy, target, occasion, only=None if only is None else site.shown(only))
     finally:
         _discard(copy)
 
@@ -155,9 +156,15 @@ def pack(
 
 
 def contents_of(site: Site, path: Path) -> dict[str, Contents]:
-    """Counts of each namespace in a store file, taken by opening it; one of an older schema is brought up to date."""
+    """Counts of each namespace in a store file, by its name as the site shows it, taken by opening it.
+
+    One of an older schema is brought up to date.
+    """
     with closing(site.open(path, read_only=site.schema(path) == site.newest_schema)) as store:
-        return {name: Contents(census=store.census(name), sequence=store.sequence(name)) for name in store.namespaces()}
+        return {
+            site.shown(name): Contents(census=store.census(name), sequence=store.sequence(name))
+            for name in store.namespaces()
+        }
 
 
 def read_manifest(path: Path) -> Manifest:

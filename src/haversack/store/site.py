@@ -51,6 +51,10 @@ class Site(Protocol):
         """The schema of a store's file, 0 where there is none; raises NotAStoreError for a foreign file."""
         ...
 
+    def shown(self, namespace: str) -> str:
+        """A namespace's name as it may stand in what is not encrypted: itself, or what stands for it."""
+        ...
+
     def open(self, path: Path, *, read_only: bool = False) -> Store:
         """Open a store of this kind somewhere else."""
         ...

@@ -90,7 +90,7 @@ def _converse(place: Place, chosen: _Choice) -> HaversackError | None:
                 if isinstance(talk.service, Closes):
                     talk.service.close()
         first = first or running.first_failure
-        site = site_of(place.store)
+        site = site_of(place.store, config=place.config)
         if talk.restore_from is None or site is None:
             return first
         show.note(str(restoring.restore_over(site, talk.restore_from, utc_now())))
@@ -194,7 +194,7 @@ class _Edge:
         return open_haversack(place, config=self._place.config)
 
     def _site(self) -> Site:
-        site = site_of(self._place.store)
+        site = site_of(self._place.store, config=self._place.config)
         if site is None:
             raise RefusedError("capability", f"{self._place.store} has no files")
         return site

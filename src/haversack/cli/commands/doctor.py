@@ -51,7 +51,7 @@ def doctor(place: Place, *, fix: bool, salvage: Path | None) -> None:
       haversack doctor --fix
       haversack doctor --salvage rescued.db
     """
-    site = site_of(place.store)
+    site = site_of(place.store, config=place.config)
     if site is None:
         raise InputError(f"{place.store} has no files to examine")
     if salvage is not None:

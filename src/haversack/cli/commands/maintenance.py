@@ -10,6 +10,7 @@ import click
 from haversack.cli import show
 from haversack.cli.options import Place, confirmed, place
 from haversack.clock import utc_now
+from haversack.config import read_key_file
 from haversack.engine.haversack import Haversack
 from haversack.errors import InputError, NotFoundError
 from haversack.maintenance import restore as restoring
@@ -18,6 +19,7 @@ from haversack.maintenance.snapshot import Snapshot
 from haversack.maintenance.snapshot import verify as verify_snapshot
 from haversack.store.site import Site
 from haversack.wiring import open_haversack, site_of
+from haversack.wiring import rekey as write_anew
 
 __all__ = ["COMMANDS"]
 
@@ -182,8 +184,39 @@ def reset(place: Place, *, everything: bool, execute: bool, confirm: str | None,
     _tell(place, done, lines)
 
 
+@click.command()
+@click.option("--new-key-file", type=_FILE, metavar="FILE", help="The new key; the present one is where settings say.")
+@click.option("--decrypt", is_flag=True, help="Take the encryption away instead.")
+@click.option("--execute", is_flag=True, help="Do it; without this the command only previews.")
+@place
+def rekey(place: Place, *, new_key_file: Path | None, decrypt: bool, execute: bool) -> None:
+    """Encrypt the store, give it another key, or take its encryption away. Every program must have closed it.
+
+    The store is written anew under the new key, compared, and put in place in one step. Snapshots keep the key that
+    they were taken under: take a new one, and remove those that nobody should open any more.
+
+    \b
+    Examples:
+      haversack rekey --new-key-file new.key --execute
+      HAVERSACK_ENCRYPTION__KEY_FILE=old.key haversack rekey --new-key-file new.key --execute
+    """
+    if (new_key_file is None) == (not decrypt):
+        raise InputError("give --new-key-file FILE, or --decrypt")
+    new_key = None if new_key_file is None else read_key_file(new_key_file)
+    site = _site(place)
+    if site.schema(site.path) == 0:
+        raise NotFoundError(f"there is no store at {place.store}")
+    what = "without encryption" if new_key is None else f"under the key in {new_key_file}"
+    if not execute:
+        _tell(place, {"store": place.store, "preview": True}, [f"would write {place.store} anew {what}"], preview=True)
+        return
+    rows = write_anew(place.store, new_key=new_key, config=place.config)
+    lines = [f"{place.store} is written {what}: {sum(rows.values())} rows", "snapshots keep the key that they had"]
+    _tell(place, {"store": place.store, "preview": False, "rows": rows}, lines)
+
+
 def _site(place: Place) -> Site:
-    site = site_of(place.store)
+    site = site_of(place.store, config=place.config)
     if site is None:
         raise InputError(f"{place.store} has no files to restore")
     return site
@@ -273,4 +306,4 @@ def _tell(place: Place, value: object, lines: list[str], *, preview: bool = Fals
         show.note("a preview: add --execute to do it")
 
 
-COMMANDS = [snapshot, restore, migrate, reset]
+COMMANDS = [snapshot, restore, migrate, reset, rekey]

@@ -13,6 +13,7 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, TypedDict
 
 from haversack.errors import (
     BusyError,
@@ -23,6 +24,9 @@ from haversack.errors import (
     ReadOnlyError,
     StoreError,
 )
+
+if TYPE_CHECKING:
+    from haversack.store.sqlite.cipher import Cipher
 
 __all__ = ["Connections", "Lease", "connect", "refuse_newer", "typed_error"]
 
@@ -41,17 +45,17 @@ _inherited: list[sqlite3.Connection] = []
 """Connections of a parent process, kept from being closed here."""
 
 
-def connect(path: Path, busy_timeout: float, *, mode: str) -> sqlite3.Connection:
+def connect(path: Path, busy_timeout: float, *, mode: str, cipher: Cipher | None = None) -> sqlite3.Connection:
     """A connection in autocommit; `mode` is rw, rwc, ro or immutable (nothing can write: neither lock nor WAL)."""
-    options = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?{options}",
-        uri=True,
-        timeout=busy_timeout,
-        isolation_level=None,
-        check_same_thread=False,  # one thread uses it, another may close it
-        cached_statements=256,
-    )
+    uri = f"{path.absolute().as_uri()}?{'mode=ro&immutable=1' if mode == 'immutable' else f'mode={mode}'}"
+    options: _Options = {
+        "uri": True,
+        "timeout": busy_timeout,
+        "isolation_level": None,
+        "check_same_thread": False,  # one thread uses it, another may close it
+        "cached_statements": 256,
+    }
+    connection = sqlite3.connect(uri, **options) if cipher is None else cipher.connect(path, uri, **options)
     try:
         for setting in _SETTINGS:
             connection.execute(setting)
@@ -59,6 +63,14 @@ def connect(path: Path, busy_timeout: float, *, mode: str) -> sqlite3.Connection
         connection.close()
         raise
     return connection
+
+
+class _Options(TypedDict):
+    uri: bool
+    timeout: float
+    isolation_level: None
+    check_same_thread: bool
+    cached_statements: int
 
 
 def typed_error(error: sqlite3.Error, path: Path) -> StoreError:
@@ -154,9 +166,12 @@ class Lease:
 class Connections:
     """The connections of one store in this process."""
 
-    def __init__(self, path: Path, busy_timeout: float, *, mode: str, version: int) -> None:
+    def __init__(
+        self, path: Path, busy_timeout: float, *, mode: str, version: int, cipher: Cipher | None = None
+    ) -> None:
         self.path = path
         self.version = version
+        self.cipher = cipher
         self.busy_timeout = busy_timeout
         self.mode = mode
         self._mine = threading.local()
@@ -174,7 +189,7 @@ class Connections:
 
     def _new(self) -> Lease:
         try:
-            connection = connect(self.path, self.busy_timeout, mode=self.mode)
+            connection = connect(self.path, self.busy_timeout, mode=self.mode, cipher=self.cipher)
         except sqlite3.Error as error:
             raise typed_error(error, self.path) from error
         made = Lease(self.path, connection, self.version)

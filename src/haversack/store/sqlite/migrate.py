@@ -10,15 +10,20 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from haversack.errors import NewerStoreError, NotAStoreError
-from haversack.store.sqlite.connection import connect
+from haversack.store.sqlite.connection import connect, typed_error
+
+if TYPE_CHECKING:
+    from haversack.store.sqlite.cipher import Cipher
 
 __all__ = [
     "APPLICATION_ID",
@@ -72,10 +77,10 @@ def shipped() -> tuple[Migration, ...]:
     )
 
 
-def examine(path: Path, version: int) -> State:
+def examine(path: Path, version: int, cipher: Cipher | None = None) -> State:
     """What the file is, read from its first bytes alone, so that a foreign or newer file is not touched.
 
-    Raises NotAStoreError or NewerStoreError.
+    An encrypted one is opened for reading. Raises NotAStoreError or NewerStoreError.
     """
     try:
         with path.open("rb") as file:
@@ -86,8 +91,12 @@ def examine(path: Path, version: int) -> State:
         raise NotAStoreError(f"{path} cannot be read as a store: {error.strerror}") from error
     if not head:
         return State.EMPTY
+    if cipher is not None:
+        return _examine_encrypted(path, version, cipher, plain=head.startswith(_MAGIC))
     if len(head) < _HEADER or not head.startswith(_MAGIC):
-        raise NotAStoreError(f"{path} is not a Haversack store; it was not touched")
+        raise NotAStoreError(
+            f"{path} is not a Haversack store, or it is encrypted and no key was given; it was not touched"
+        )
     state = _judge(
         path,
         application=int.from_bytes(head[68:72], "big"),
@@ -98,6 +107,23 @@ def examine(path: Path, version: int) -> State:
     return State.UNLOGGED if state is State.CURRENT and head[18:20] != _LOGGED else state
 
 
+def _examine_encrypted(path: Path, version: int, cipher: Cipher, *, plain: bool) -> State:
+    if plain:
+        raise NotAStoreError(f"{path} is not encrypted, but a key was given: `haversack rekey` encrypts it")
+    mode = "ro" if os.access(path.absolute().parent, os.W_OK) else "immutable"
+    try:
+        with closing(connect(path, 5.0, mode=mode, cipher=cipher)) as connection:
+            state = _look(connection, path, version)
+            (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
+    except sqlite3.DatabaseError as error:
+        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) != sqlite3.SQLITE_NOTADB:
+            raise typed_error(error, path) from error
+        raise NotAStoreError(
+            f"the key does not open {path}, or it is damaged or no store; it was not touched"
+        ) from None
+    return State.UNLOGGED if state is State.CURRENT and journal != "wal" else state
+
+
 def confirm(connection: sqlite3.Connection, path: Path, version: int) -> None:
     """Refuse a store whose log has what its header does not show yet, like a newer schema."""
     state = _look(connection, path, version)
@@ -105,17 +131,18 @@ def confirm(connection: sqlite3.Connection, path: Path, version: int) -> None:
         raise NotAStoreError(f"{path} changed its schema while it was opened")
 
 
-def migrate(path: Path, busy_timeout: float, migrations: Sequence[Migration]) -> None:
+def migrate(path: Path, busy_timeout: float, migrations: Sequence[Migration], cipher: Cipher | None = None) -> None:
     """Bring the file up to the last of the migrations; a store that held something is copied aside first.
 
     The copy `NAME.before-vN` stays until the next hard erasure, or until its owner removes it.
     """
-    connection = connect(path, busy_timeout, mode="rwc")
+    connection = connect(path, busy_timeout, mode="rwc", cipher=cipher)
     try:
         _use_wal(connection, busy_timeout)
         untouched = True
         for migration in migrations:
-            ran = _step(connection, path, migration, newest=migrations[-1].number, keep=untouched)
+            keep = partial(_keep_copy, path, migration.number, cipher) if untouched else None
+            ran = _step(connection, path, migration, newest=migrations[-1].number, keep=keep)
             untouched = untouched and not ran
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the header alone tells the version
     finally:
@@ -140,15 +167,17 @@ def snapshots_of(path: Path) -> list[Path]:
     return sorted(each for each in path.parent.iterdir() if each.name.startswith(prefix))
 
 
-def _step(connection: sqlite3.Connection, path: Path, migration: Migration, *, newest: int, keep: bool) -> bool:
-    """Run one migration unless it is behind us; whether it ran. With `keep`, what was there before is copied aside."""
+def _step(
+    connection: sqlite3.Connection, path: Path, migration: Migration, *, newest: int, keep: Callable[[], None] | None
+) -> bool:
+    """Run one migration unless it is behind us; whether it ran. `keep` copies aside what was there before."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         _look(connection, path, newest)
         found = _number(connection, "PRAGMA user_version")
         ahead = found < migration.number
-        if ahead and keep and found > 0:
-            _keep_copy(path, migration.number)
+        if ahead and keep is not None and found > 0:
+            keep()
         if ahead:
             _run(connection, migration)
         connection.execute("COMMIT")
@@ -159,8 +188,8 @@ def _step(connection: sqlite3.Connection, path: Path, migration: Migration, *, n
     return ahead
 
 
-def _keep_copy(path: Path, version: int) -> None:
-    reader = connect(path, 1.0, mode="rw")
+def _keep_copy(path: Path, version: int, cipher: Cipher | None) -> None:
+    reader = connect(path, 1.0, mode="rw", cipher=cipher)
     try:
         copy_into(reader, path.with_name(f"{path.name}.before-v{version}"))
     finally:

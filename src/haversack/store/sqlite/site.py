@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from haversack.errors import BusyError, NewerStoreError, NotAStoreError, StoreError
 from haversack.model.identity import fingerprint
@@ -21,6 +22,9 @@ from haversack.store.sqlite.migrate import examine, migrate, shipped, snapshots_
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.scrub import is_pending
 from haversack.store.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from haversack.store.sqlite.cipher import Cipher
 
 __all__ = ["SqliteSite"]
 
@@ -33,23 +37,31 @@ _COUNTED = (
 
 
 class SqliteSite:
-    """The store at a path."""
+    """The store at a path; with a `cipher`, it and its copies are encrypted."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, cipher: Cipher | None = None) -> None:
         self.path = path
+        self._cipher = cipher
         self.newest_schema = shipped()[-1].number
 
     def schema(self, path: Path) -> int:
         """See the protocol."""
-        examine(path, 2**31)
+        examine(path, 2**31, self._cipher)
         if not path.exists() or path.stat().st_size == 0:
             return 0
+        if self._cipher is not None:
+            with _typed(path), closing(connect(path, 5.0, mode="ro", cipher=self._cipher)) as connection:
+                return connection.execute("PRAGMA user_version").fetchone()[0]
         with path.open("rb") as file:
             return int.from_bytes(file.read(64)[60:64], "big")
 
+    def shown(self, namespace: str) -> str:
+        """See the protocol."""
+        return namespace if self._cipher is None else self._cipher.veil(namespace)
+
     def open(self, path: Path, *, read_only: bool = False) -> SqliteStore:
         """See the protocol."""
-        return SqliteStore(path, read_only=read_only)
+        return SqliteStore(path, read_only=read_only, cipher=self._cipher)
 
     def size(self) -> int:
         """See the protocol."""
@@ -60,7 +72,7 @@ class SqliteSite:
         """See the protocol."""
         found = list(self._leftovers())
         try:
-            examine(self.path, self.newest_schema)
+            examine(self.path, self.newest_schema, self._cipher)
         except NewerStoreError as error:
             return [*found, Fault(code="newer", what=str(error), helps="upgrade Haversack")]
         except NotAStoreError as error:
@@ -70,7 +82,7 @@ class SqliteSite:
         try:
             # Writable where it can be: what a killed process left half done is then rolled back by looking.
             mode = "rw" if os.access(self.path, os.W_OK) else "ro"
-            with closing(connect(self.path, 5.0, mode=mode)) as connection:
+            with closing(connect(self.path, 5.0, mode=mode, cipher=self._cipher)) as connection:
                 return [*found, *_looked_into(connection)]
         except sqlite3.Error as error:
             return [*found, Fault(code="unreadable", what=str(typed_error(error, self.path)), helps=_RESTORE)]
@@ -85,14 +97,14 @@ class SqliteSite:
     def mend(self) -> list[str]:
         """See the protocol."""
         done = [f"removed {partial.name}, a copy that was not finished" for partial in self.sweep()]
-        with _typed(self.path), closing(connect(self.path, 5.0, mode="rw")) as connection:
+        with _typed(self.path), closing(connect(self.path, 5.0, mode="rw", cipher=self._cipher)) as connection:
             for table, column in _COUNTED:
                 gone = connection.execute(f"DELETE FROM {table} AS t WHERE {_orphaned(column)}").rowcount
                 done += [f"removed {gone} {table} of memories that are gone"] if gone else []
             if _index_faults(connection):
                 connection.execute("REINDEX")
                 done.append("rebuilt the indexes from the rows")
-        with closing(SqliteStore(self.path)) as store:
+        with closing(self.open(self.path)) as store:
             if not store.scrub():
                 done.append("an erasure still waits for a reader to end")
         return done
@@ -101,12 +113,12 @@ class SqliteSite:
         """See the protocol."""
         if target.exists():
             raise StoreError(f"{target} exists already; salvaging never replaces a file")
-        SqliteStore(target).close()
+        self.open(target).close()
         rows, lost = 0, list[str]()
         with (
             _typed(self.path),
-            closing(connect(target, 5.0, mode="rw")) as into,
-            _damaged(self.path) as damaged,
+            closing(connect(target, 5.0, mode="rw", cipher=self._cipher)) as into,
+            _damaged(self.path, self._cipher) as damaged,
         ):
             tables = into.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
             for (table,) in tables:
@@ -127,20 +139,32 @@ class SqliteSite:
                 raise StoreError(f"{keep} exists already; the present store would not be kept")
             keep.unlink()  # an exchange that was interrupted before its second step
         with _typed(replacement):
-            migrate(replacement, 5.0, shipped())
-        with _alone(replacement):
+            migrate(replacement, 5.0, shipped(), self._cipher)
+        with _alone(replacement, self._cipher):
             pass
         if not self.path.exists():
             _put_in_place(replacement, self.path)
             return
         try:
-            with _alone(self.path) as connection:
+            with _alone(self.path, self._cipher) as connection:
                 connection.execute("BEGIN EXCLUSIVE")
                 _link(self.path, keep)
                 _put_in_place(replacement, self.path)
                 connection.execute("ROLLBACK")
         except NotAStoreError:
             self._exchange_damaged(replacement, keep)
+
+    def rekey(self, cipher: Cipher | None) -> dict[str, int]:
+        """Encrypt the store under another key, or with None not at all; rows by table.
+
+        Raises BusyError while anybody has it open. Snapshots keep the key that they were taken under.
+        """
+        from haversack.store.sqlite.rekey import rekey
+
+        with _alone(self.path, self._cipher):
+            pass
+        with _typed(self.path):
+            return rekey(self.path, self._cipher, cipher, _put_in_place)
 
     def _exchange_damaged(self, replacement: Path, keep: Path) -> None:
         """Nobody can work with the present file; its log is kept beside it, for it must not meet the new one."""
@@ -245,9 +269,9 @@ def _literal(pattern: str) -> str:
 
 
 @contextmanager
-def _damaged(path: Path) -> Generator[sqlite3.Connection]:
+def _damaged(path: Path, cipher: Cipher | None) -> Generator[sqlite3.Connection]:
     """A reader that takes words as they are; what is no UTF-8 any more shows U+FFFD."""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+    with closing(connect(path, 5.0, mode="ro", cipher=cipher)) as connection:
         connection.text_factory = _readable
         yield connection
 
@@ -307,10 +331,10 @@ def _typed(path: Path) -> Generator[None]:
 
 
 @contextmanager
-def _alone(path: Path) -> Generator[sqlite3.Connection]:
+def _alone(path: Path, cipher: Cipher | None) -> Generator[sqlite3.Connection]:
     """A connection while nobody else has the file, its log folded in and gone; BusyError otherwise."""
     try:
-        with closing(connect(path, 0.5, mode="rw")) as connection:
+        with closing(connect(path, 0.5, mode="rw", cipher=cipher)) as connection:
             (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
             if mode != "delete":
                 raise BusyError(f"{path} is open in another process: close it first")

@@ -9,6 +9,7 @@ import sqlite3
 import warnings
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
@@ -21,8 +22,10 @@ from haversack.store.sqlite.moving import bury, distinct, graves_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, turn_of, when
 from haversack.store.sqlite.scrub import is_pending, scrub
-from haversack.store.sqlite.turns import Turns
 from haversack.store.sqlite.writing import carry_out
+
+if TYPE_CHECKING:
+    from haversack.store.sqlite.cipher import Cipher
 
 __all__ = ["SqliteStore"]
 
@@ -59,22 +62,29 @@ class SqliteStore:
         read_only: bool = False,
         busy_timeout: float = 30.0,
         migrations: Sequence[Migration] | None = None,
+        cipher: Cipher | None = None,
     ) -> None:
-        """`busy_timeout` is how many seconds a write waits for other writers before it raises BusyError."""
+        """`busy_timeout` is how many seconds a write waits for other writers before it raises BusyError.
+
+        With a `cipher` the file is encrypted.
+        """
         self.path = Path(path)
         self._busy_timeout = busy_timeout
         steps = migrations or shipped()
-        state = examine(self.path, steps[-1].number)
+        state = examine(self.path, steps[-1].number, cipher)
         self.read_only = read_only or not _writable(self.path)
         if self.read_only:
             _refuse_unready(self.path, state)
         else:
             _warn_of_network(self.path)
-            _prepare(self.path, busy_timeout, steps, state)
+            _prepare(self.path, busy_timeout, steps, state, cipher)
         self._connections = Connections(
-            self.path, busy_timeout, mode=_mode(self.path, read_only=self.read_only), version=steps[-1].number
+            self.path,
+            busy_timeout,
+            mode=_mode(self.path, read_only=self.read_only),
+            version=steps[-1].number,
+            cipher=cipher,
         )
-        self._turns = Turns(self.path, busy_timeout)
         self.patience = 2.0
         """Seconds that an erasing call waits for readers of old versions; then the next write goes on with it."""
         self._unscrubbed = False
@@ -83,7 +93,7 @@ class SqliteStore:
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """See the port. After an erasure it also scrubs the files; `scrub` finishes what readers kept it from."""
         lease = self._write_lease()
-        with self._turns.mine(), lease as connection:
+        with lease as connection:
             connection.execute("BEGIN IMMEDIATE")
             refuse_newer(connection, self.path, lease.version)
             applied = carry_out(connection, namespace, batch)
@@ -274,7 +284,7 @@ class SqliteStore:
     def bury(self, namespace: str, graves: Graves) -> None:
         """See the port's Moves."""
         lease = self._write_lease()
-        with self._turns.mine(), lease as connection:
+        with lease as connection:
             connection.execute("BEGIN IMMEDIATE")
             refuse_newer(connection, self.path, lease.version)
             bury(connection, namespace, graves)
@@ -327,13 +337,15 @@ def _warn_of_network(path: Path) -> None:
         warnings.warn(f"{path} lies on a network file system ({network}): {ONE_MACHINE}", stacklevel=4)
 
 
-def _prepare(path: Path, busy_timeout: float, migrations: Sequence[Migration], state: State) -> None:
+def _prepare(
+    path: Path, busy_timeout: float, migrations: Sequence[Migration], state: State, cipher: Cipher | None
+) -> None:
     if state is State.CURRENT:
         return
     if not path.absolute().parent.is_dir():
         raise StoreError(f"the folder of {path} does not exist")
     try:
-        migrate(path, busy_timeout, migrations)
+        migrate(path, busy_timeout, migrations, cipher)
     except sqlite3.Error as error:
         raise typed_error(error, path) from error
     except OSError as error:
