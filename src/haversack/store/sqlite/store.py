@@ -22,6 +22,7 @@ from haversack.store.sqlite.moving import bury, distinct, graves_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, turn_of, when
 from haversack.store.sqlite.scrub import is_pending, scrub
+from haversack.store.sqlite.turns import Turns
 from haversack.store.sqlite.writing import carry_out
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class SqliteStore:
             version=steps[-1].number,
             cipher=cipher,
         )
+        self._turns = Turns(self.path, busy_timeout)
         self.patience = 2.0
         """Seconds that an erasing call waits for readers of old versions; then the next write goes on with it."""
         self._unscrubbed = False
@@ -93,7 +95,7 @@ class SqliteStore:
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """See the port. After an erasure it also scrubs the files; `scrub` finishes what readers kept it from."""
         lease = self._write_lease()
-        with lease as connection:
+        with self._turns.mine(), lease as connection:
             connection.execute("BEGIN IMMEDIATE")
             refuse_newer(connection, self.path, lease.version)
             applied = carry_out(connection, namespace, batch)
@@ -284,7 +286,7 @@ class SqliteStore:
     def bury(self, namespace: str, graves: Graves) -> None:
         """See the port's Moves."""
         lease = self._write_lease()
-        with lease as connection:
+        with self._turns.mine(), lease as connection:
             connection.execute("BEGIN IMMEDIATE")
             refuse_newer(connection, self.path, lease.version)
             bury(connection, namespace, graves)
