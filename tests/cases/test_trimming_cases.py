@@ -15,33 +15,14 @@ from haversack.errors import BudgetError, InputError
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory
 from haversack.model.message import Message, Role
-from haversack.tokens import Counter, CountKind, counter_for
+from haversack.testing.words import WordCounter
+from haversack.tokens import Counter, counter_for
 from haversack.wire import openai
 
 AT = datetime(2026, 11, 29, tzinfo=UTC)
 
 
-class Words:
-    """A counter of words, as some of the cases count."""
-
-    encoding = "words"
-    kind = CountKind.EXACT
-    additive = True
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-    def count_many(self, texts: Sequence[str]) -> list[int]:
-        return [self.count(text) for text in texts]
-
-    def fits(self, text: str, budget: int) -> bool:
-        return self.count(text) <= budget
-
-    def truncate(self, text: str, budget: int) -> str:
-        return " ".join(text.split()[:budget])
-
-
-WORDS: Counter = Words()
+WORDS: Counter = WordCounter()
 
 
 def one_each(messages: Sequence[Message]) -> list[int]:

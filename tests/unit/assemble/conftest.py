@@ -1,4 +1,4 @@
-"""Memories and messages in few words, and a counter of words."""
+"""Memories and messages in few words."""
 
 from __future__ import annotations
 
@@ -11,29 +11,10 @@ from haversack.assemble import Candidate, ModelPricer, Past
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Source, Stage
 from haversack.model.message import Message, Part, Role, Text, ToolCall
-from haversack.tokens import Counter, CountKind, counter_for
+from haversack.testing.words import WordCounter
+from haversack.tokens import Counter, counter_for
 
 START = datetime(2023, 5, 8, 9, tzinfo=UTC)
-
-
-class WordCounter:
-    """One token for each word."""
-
-    encoding = "words"
-    kind = CountKind.EXACT
-    additive = True
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-    def count_many(self, texts: Sequence[str]) -> list[int]:
-        return [self.count(text) for text in texts]
-
-    def fits(self, text: str, budget: int) -> bool:
-        return self.count(text) <= budget
-
-    def truncate(self, text: str, budget: int) -> str:
-        return " ".join(text.split()[:budget])
 
 
 MakeMemory = Callable[..., Memory]

@@ -13,6 +13,7 @@ from haversack.budget import Budget, Ledger
 from haversack.errors import BudgetError, InputError
 from haversack.model.memory import Kind
 from haversack.model.message import Image, Message, Role
+from haversack.testing.words import WordCounter
 from haversack.tokens import CountKind, counter_for
 from haversack.tokens.models import Family
 from haversack.wire.toolshape import shape_tool
@@ -196,20 +197,14 @@ def test_a_bare_question_has_a_bare_request(pricer: ModelPricer) -> None:
 def test_pins_of_a_counter_that_overcounts_the_whole(make_candidate: Make) -> None:
     """Where the whole counts more than its parts, memories are packed again, smaller."""
 
-    class Heavy:
+    class Heavy(WordCounter):
         encoding, kind, additive = "heavy", CountKind.ESTIMATE, False
 
         def count(self, text: str) -> int:
-            return len(text.split()) * (2 if "<memories>" in text else 1)
+            return super().count(text) * (2 if "<memories>" in text else 1)
 
         def count_many(self, texts: Sequence[str]) -> list[int]:
             return [self.count(text) for text in texts]
-
-        def fits(self, text: str, budget: int) -> bool:
-            return self.count(text) <= budget
-
-        def truncate(self, text: str, budget: int) -> str:
-            return " ".join(text.split()[:budget])
 
     heavy = ModelPricer(counter=Heavy(), family=Family.OPENAI)
     found = [make_candidate(f"memory {n} says little", number=n) for n in range(40)]
