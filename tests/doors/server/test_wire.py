@@ -168,7 +168,7 @@ def test_a_bomb_does_not_unpack(lone: Served):
 _WHOLE = gzip.compress(json.dumps({"content": "half of it"}).encode())
 
 
-@pytest.mark.parametrize("body", [_WHOLE[:-4], _WHOLE + _WHOLE, b""])
+@pytest.mark.parametrize("body", [_WHOLE[:-4], _WHOLE + _WHOLE, b""], ids=["cut short", "two", "empty"])
 def test_a_gzip_body_that_is_not_one_whole_stream_is_refused(lone: Served, body: bytes):
     headers = {"content-encoding": "gzip", "content-type": "application/json"}
     answered = lone.http.post(WHERE, content=body, headers=headers)
