@@ -8,24 +8,21 @@ Ranking does not look at uses; they matter to the lifecycle alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import msgspec
 
 from haversack.errors import BusyError, ConflictError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory
-from haversack.store.port import Batch, Record, Written
+from haversack.store.port import Batch, Record, Store, Written
 
-if TYPE_CHECKING:
-    from haversack.engine.core import Core
-
-__all__ = ["AccessLog", "Use", "drop", "flush"]
+__all__ = ["AccessLog", "Opened", "Use", "drop", "flush"]
 
 COLLECTION = "access"
 _MOST = 500
@@ -42,6 +39,25 @@ class Use:
     last: datetime
 
 
+class Opened(Protocol):
+    """What of an open store the counting of uses needs."""
+
+    @property
+    def store(self) -> Store:
+        """Where the journal is."""
+        ...
+
+    @property
+    def entropy(self) -> Callable[[int], bytes]:
+        """So many random bytes."""
+        ...
+
+    @property
+    def access(self) -> AccessLog:
+        """What is not in the journal yet."""
+        ...
+
+
 @dataclass(slots=True)
 class _Waiting:
     since: datetime
@@ -55,7 +71,7 @@ class AccessLog:
         self._waiting: dict[str, _Waiting] = {}
         self._lock = Lock()
 
-    def note(self, core: Core, namespace: str, ids: Iterable[str], at: datetime) -> None:
+    def note(self, core: Opened, namespace: str, ids: Iterable[str], at: datetime) -> None:
         """Count one use of each; now and then this writes one small record."""
         with self._lock:
             waiting = self._waiting.setdefault(namespace, _Waiting(since=at))
@@ -66,7 +82,7 @@ class AccessLog:
             with suppress(StoreError):  # a store that cannot be written now is still read from
                 self.spill(core, namespace)
 
-    def spill(self, core: Core, namespace: str) -> None:
+    def spill(self, core: Opened, namespace: str) -> None:
         """Put what waits into the journal; when the store is busy, it goes on waiting."""
         with self._lock:
             waiting = self._waiting.pop(namespace, None)
@@ -81,7 +97,7 @@ class AccessLog:
                 self._waiting.setdefault(namespace, waiting)
             raise
 
-    def close(self, core: Core) -> None:
+    def close(self, core: Opened) -> None:
         """Spill everything that can be."""
         for namespace in list(self._waiting):
             with suppress(StoreError):
@@ -95,7 +111,7 @@ class AccessLog:
                     waiting.uses.pop(name, None)
 
 
-def flush(core: Core, namespace: str) -> int:
+def flush(core: Opened, namespace: str) -> int:
     """Count the journal into the rows; returns how many uses were counted."""
     core.access.spill(core, namespace)
     counted = failures = 0
@@ -109,7 +125,7 @@ def flush(core: Core, namespace: str) -> int:
     return counted
 
 
-def drop(core: Core, namespace: str, ids: Sequence[str]) -> None:
+def drop(core: Opened, namespace: str, ids: Sequence[str]) -> None:
     """Take memories that were erased out of the buffer and the journal."""
     core.access.forget(namespace, ids)
     gone = set(ids)
@@ -122,7 +138,7 @@ def drop(core: Core, namespace: str, ids: Sequence[str]) -> None:
                 core.store.apply(namespace, Batch(records=cleaned))
 
 
-def _count(core: Core, namespace: str, page: Sequence[Record]) -> int:
+def _count(core: Opened, namespace: str, page: Sequence[Record]) -> int:
     uses: dict[str, Use] = {}
     for record in page:
         for name, use in _uses(record).items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
@@ -74,12 +74,6 @@ class _MessageRow(msgspec.Struct, omit_defaults=True, frozen=True):
     answers: str | None = None
 
 
-_PUT_MEMORY: tuple[Callable[[Memory, object], None], ...] = tuple(
-    getattr(Memory, column).__set__ for column in MEMORY_COLUMNS.split(", ")
-)
-"""Memory's slots in column order. Filling them directly takes a third off the reading of many rows, which is what a
-frozen value's constructor costs."""
-
 _encode = msgspec.json.Encoder().encode
 _names = msgspec.json.Decoder(tuple[str, ...]).decode
 _source = msgspec.json.Decoder(Source).decode
@@ -92,6 +86,31 @@ def when(value: int) -> datetime:
     return EPOCH + timedelta(0, 0, value)
 
 
+def _readings() -> Iterator[tuple[Callable[[Memory, object], None], Callable[[Any], object] | None, object]]:
+    """By column, in their order: the slot that it fills, how it is read (None: as it is), and what NULL stands for.
+
+    Filling a frozen value's slots takes a third off the reading of many rows, which is what its constructor costs.
+    """
+    reads: dict[str, Callable[[Any], object]] = {
+        "kind": _KINDS.__getitem__,
+        "stage": _STAGES.__getitem__,
+        "trust": _TRUSTS.__getitem__,
+        "entities": _names,
+        "tags": _names,
+        "metadata": lambda text: Fields(_metadata(text)),
+        "pinned": bool,
+        "source": _source,
+    }
+    reads |= dict.fromkeys(_TIMES, when)
+    absent: dict[str, object] = {"entities": (), "tags": (), "metadata": _NO_METADATA, "source": _NO_SOURCE}
+    for column in MEMORY_COLUMNS.split(", "):
+        yield getattr(Memory, column).__set__, reads.get(column), absent.get(column)
+
+
+_TIMES = ("created_at", "event_time", "valid_from", "valid_to", "expires_at", "accessed_at")
+_PUT, _READ, _ABSENT = zip(*_readings(), strict=True)
+
+
 def key_digest(session: str, key: str) -> str:
     """What remains of an erased turn's key: enough to know it again, not to read it (SHA-256, 128 bits)."""
     return hashlib.sha256(f"{len(session)}:{session}{key}".encode()).hexdigest()[:32]
@@ -99,60 +118,9 @@ def key_digest(session: str, key: str) -> str:
 
 def memory_of(row: Row) -> Memory:
     """The memory in a row of MEMORY_COLUMNS."""
-    (
-        name,
-        born,
-        changed,
-        kind,
-        stage,
-        content,
-        created_at,
-        event_time,
-        speaker,
-        importance,
-        confidence,
-        trust,
-        entities,
-        tags,
-        metadata,
-        pinned,
-        source,
-        valid_from,
-        valid_to,
-        expires_at,
-        superseded_by,
-        access_count,
-        accessed_at,
-    ) = row
-    created = when(created_at)
-    values = (
-        name,
-        born,
-        changed,
-        _KINDS[kind],
-        _STAGES[stage],
-        content,
-        created,
-        created if event_time == created_at else when(event_time),
-        speaker,
-        importance,
-        confidence,
-        _TRUSTS[trust],
-        () if entities is None else _names(entities),
-        () if tags is None else _names(tags),
-        _NO_METADATA if metadata is None else Fields(_metadata(metadata)),
-        pinned == 1,
-        _NO_SOURCE if source is None else _source(source),
-        None if valid_from is None else when(valid_from),
-        None if valid_to is None else when(valid_to),
-        None if expires_at is None else when(expires_at),
-        superseded_by,
-        access_count,
-        None if accessed_at is None else when(accessed_at),
-    )
     memory = object.__new__(Memory)
-    for put, value in zip(_PUT_MEMORY, values, strict=True):
-        put(memory, value)
+    for put, read, absent, value in zip(_PUT, _READ, _ABSENT, row, strict=True):
+        put(memory, absent if value is None else value if read is None else read(value))
     return memory
 
 
