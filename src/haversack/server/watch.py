@@ -5,13 +5,14 @@ Outermost of all, so it also gives each request its id, and turns what nobody fo
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import secrets
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
+import msgspec
 from opentelemetry import metrics, trace
 from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -129,7 +130,7 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
         line: dict[str, object] = {
-            "at": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "at": datetime.fromtimestamp(record.created, UTC),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -137,7 +138,7 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, "fields", {})
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        return msgspec.json.encode(line).decode()
 
 
 def _request_id(headers: Headers) -> str:

@@ -29,6 +29,7 @@ from haversack.server.shapes import answer
 router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
 _STARTED = time.time()
+_VERSION = version("haversack")
 
 
 class AgentBody(Loose):
@@ -110,7 +111,7 @@ def ops_stats(caller: ReadCaller) -> Response:
     total = sum(sum(caller.sack.namespace(name).stats().memories.values()) for name in names)
     return answer(
         {
-            "version": version("haversack"),
+            "version": _VERSION,
             "total_vectors": total,
             "namespace_count": len(names),
             "uptime_seconds": int(time.time() - _STARTED),
@@ -127,7 +128,7 @@ def capabilities(caller: ReadCaller) -> Response:
     return answer(
         {
             "capabilities_version": 2,
-            "server_version": version("haversack"),
+            "server_version": _VERSION,
             "api_versions": ["v1"],
             "models": [],
             "search_mode": "hybrid",

@@ -16,6 +16,8 @@ from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import KeyShape, answer, key_shape
 from haversack.server.watch import Metrics
 
+_VERSION = version("haversack")
+
 router = APIRouter(route_class=StrictRoute, tags=["server"])
 
 
@@ -44,7 +46,7 @@ class WhoAmI(TypedDict):
 @router.get("/health/live", responses=problems())
 async def live() -> Health:
     """Whether the process answers."""
-    return Health(status="healthy", version=version("haversack"))
+    return Health(status="healthy", version=_VERSION)
 
 
 @router.head("/health/ready", include_in_schema=False)
@@ -54,7 +56,7 @@ async def ready(request: Request) -> Health:
     if request.app.state.stopping.is_set():
         raise Refused(503, "SERVICE_UNAVAILABLE", "the server is stopping", headers={"retry-after": "5"})
     await asyncio.to_thread(request.app.state.sack.namespaces)
-    return Health(status="ready", version=version("haversack"))
+    return Health(status="ready", version=_VERSION)
 
 
 @router.get("/metrics", response_class=PlainTextResponse, responses=PROBLEMS)
