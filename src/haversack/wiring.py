@@ -111,8 +111,11 @@ def rekey(
     from haversack.store.sqlite.site import SqliteSite
 
     settings, path = config if isinstance(config, Config) else load_config(config), Path(_place(store))
+    old = _cipher(settings, key)
     new = None if new_key is None else _cipher(settings, new_key)
-    rows = SqliteSite(path, _cipher(settings, key)).rekey(new)
+    if old is None and new is None:
+        raise InputError(f"{path} is not encrypted: there is nothing to take away")
+    rows = SqliteSite(path, old).rekey(new)
     with closing(SqliteSite(path, new).open(path)) as renewed:
         note_exchange(renewed, utc_now())  # snapshots under another key are not compared with it
     return rows

@@ -39,6 +39,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Keep healthy": {
         "lifecycle": "lifecycle",
+        "share": "share",
         "reorganize": "lifecycle",
         "migrate": "maintenance",
         "snapshot": "maintenance",

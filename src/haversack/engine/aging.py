@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from types import MappingProxyType
@@ -14,12 +15,12 @@ from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
 from haversack.errors import ConfigError, ConflictError, NotFoundError, RefusedError, nearest
 from haversack.lifecycle.plan import plan
-from haversack.lifecycle.policy import TARGET, Action, Policy
+from haversack.lifecycle.policy import TARGET, Action, Eviction, Policy
 from haversack.lifecycle.proposals import Decided, Proposal, Proposed
 from haversack.maintenance import sharing
 from haversack.maintenance.ageing import Lifecycle, age
 from haversack.maintenance.run import Desk, running
-from haversack.model.memory import Memory, Stage
+from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
 from haversack.store.port import Batch, Restage, Written
 
@@ -28,6 +29,7 @@ __all__ = ["POLICY", "desk_of", "foresee", "lifecycle", "policy_of", "promote_fr
 POLICY = "policy"
 """The collection of a namespace's rules; it goes along when the namespace is exported."""
 _KEY = "lifecycle"
+_NO_MEMBER = re.compile(r"Invalid enum value '(.*?)'")
 _MOST = 10_000
 """Memories of a session that are looked at when it is compacted."""
 
@@ -68,7 +70,7 @@ def read_policy(settings: Mapping[str, Any]) -> Policy:
     try:
         return msgspec.convert(settings, Policy, strict=True)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"policy: {error}") from error
+        raise ConfigError(f"policy: {error}{_known(str(error))}") from error
 
 
 def lifecycle(core: Core, namespace: str, *, execute: bool, flush: bool) -> Lifecycle:
@@ -142,6 +144,14 @@ def _refuse_unknown(kind: type, settings: Mapping[str, Any], path: str) -> None:
             raise ConfigError(f"unknown setting {path}.{name}: {nearest(str(name), names)}")
         if is_dataclass(hints[name]) and isinstance(value, Mapping):
             _refuse_unknown(cast("type", hints[name]), cast("Mapping[str, Any]", value), f"{path}.{name}")
+
+
+def _known(error: str) -> str:
+    """What may have been meant by a word that is none of a setting's."""
+    wrong = _NO_MEMBER.search(error)
+    if wrong is None:
+        return ""
+    return f"; {nearest(wrong[1], list(Eviction if 'eviction' in error else Kind))}"
 
 
 def _plain(value: object) -> object:

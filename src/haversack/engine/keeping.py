@@ -209,7 +209,8 @@ class StoreMaintenance:
             namespaces=tuple(health_of(core, name) for name in core.store.namespaces()),
             last_snapshot=max((each.manifest.taken_at for each in snapshots), default=None),
             snapshots=len(snapshots),
-            replaced_store=_replaced(site),
+            replaced_store=None if site is None else _there(restore.kept_copy(site)),
+            set_aside=None if site is None else _there(restore.set_aside(site)),
             failed_jobs=self._failed_jobs(),
             faults=() if site is None else tuple(site.examine()),
         )
@@ -262,7 +263,5 @@ def _counted(store: Store, name: str) -> Moved:
     )
 
 
-def _replaced(site: Site | None) -> str | None:
-    if site is None or not (kept := restore.kept_copy(site)).exists():
-        return None
-    return str(kept)
+def _there(path: Path) -> str | None:
+    return str(path) if path.exists() else None

@@ -74,6 +74,8 @@ def age(desk: Desk, policy: Policy, *, execute: bool) -> Lifecycle:
     now = desk.clock()
     if not execute:
         return _preview(desk, policy, now)
+    if desk.namespace not in desk.store.namespaces():
+        return _report(desk, now, 0, [], [], preview=False)  # nothing was ever here: a run would be the first thing
     with running(desk, "lifecycle") as journal:
         done = _Ageing(desk, policy, now, journal).all()
         forget_old_steps(desk)
@@ -84,7 +86,7 @@ def _preview(desk: Desk, policy: Policy, now: datetime) -> Lifecycle:
     looked_at = _count(desk)
     pages = plan_pages(lambda: lives_of(desk.store, desk.namespace, policy), policy, now)
     transitions = [transition for _, due in pages for transition in due]
-    return _report(desk, now, looked_at, transitions, _words_of(_ending(desk, transitions)), run=None)
+    return _report(desk, now, looked_at, transitions, _words_of(_ending(desk, transitions)), preview=True)
 
 
 class _Ageing:
@@ -107,7 +109,7 @@ class _Ageing:
             last |= {each.memory: read[each.memory] for each in due if each.action is Action.ERASE}
             self._page(page, due, read)
         turns = self._erase(last)
-        return _report(desk, self._now, looked_at, self._done, turns, run=self._journal.run.id)
+        return _report(desk, self._now, looked_at, self._done, turns, preview=False, run=self._journal.run.id)
 
     def _page(self, page: Lives, due: list[Transition], read: Mapping[str, int]) -> None:
         """One transaction for a page; what somebody else wrote in between is left to the next run."""
@@ -184,11 +186,12 @@ def _report(
     transitions: Sequence[Transition],
     turns: Sequence[str],
     *,
-    run: str | None,
+    preview: bool,
+    run: str | None = None,
 ) -> Lifecycle:
     return Lifecycle(
         namespace=desk.namespace,
-        preview=run is None,
+        preview=preview,
         at=now,
         looked_at=looked_at,
         transitions=tuple(transitions),

@@ -72,6 +72,8 @@ class Health:
     snapshots: int = 0
     replaced_store: str | None = None
     """Where a restore keeps the store that it replaced."""
+    set_aside: str | None = None
+    """Where rolling a restore back put what it had restored."""
     failed_jobs: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()
     advice: tuple[Advice, ...] = ()
@@ -122,6 +124,9 @@ def advise(health: Health) -> tuple[Advice, ...]:
     if health.replaced_store is not None:
         what = f"a restore keeps the store that it replaced at {health.replaced_store}"
         found.append(Advice(code="unconfirmed", what=what, helps="haversack restore --confirm, or --roll-back"))
+    if health.set_aside is not None:
+        what = f"a restore that was rolled back left its store at {health.set_aside}"
+        found.append(Advice(code="set-aside", what=what, helps="remove it when nobody needs it"))
     if health.failed_jobs:
         what = f"{len(health.failed_jobs)} background jobs failed"
         found.append(Advice(code="failed-jobs", what=what, helps="see what they say, and ask for them again"))

@@ -123,6 +123,9 @@ def reorganize(
     if not execute:
         decision = decide(_rows(desk), policy, now, means, wanted)
         return Reorganized(namespace=desk.namespace, preview=True, at=now, parts=wanted, decision=decision)
+    if desk.namespace not in desk.store.namespaces():  # nothing was ever here: a run would be the first thing
+        decision = decide([], policy, now, means, wanted)
+        return Reorganized(namespace=desk.namespace, preview=False, at=now, parts=wanted, decision=decision)
     with running(desk, "reorganize") as journal:
         backup = means.backup() if Part.BACKUP in wanted and means.backup is not None else None
         if backup is not None:

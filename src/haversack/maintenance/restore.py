@@ -27,7 +27,13 @@ __all__ = [
     "restore_namespace",
     "restore_over",
     "roll_back",
+    "set_aside",
 ]
+
+
+def set_aside(site: Site) -> Path:
+    """Where rolling back puts what a restore had put in place."""
+    return site.path.with_name(f"{site.path.name}.restored")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +125,7 @@ def roll_back(site: Site, now: datetime) -> Path:
     kept = kept_copy(site)
     if not kept.exists():
         raise NotFoundError(f"no replaced store is kept beside {site.path}")
-    aside = site.path.with_name(f"{site.path.name}.restored")
+    aside = set_aside(site)
     site.exchange(kept, aside)
     _note(site, now)
     return aside

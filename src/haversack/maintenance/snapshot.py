@@ -23,7 +23,7 @@ from typing import IO, cast
 
 import msgspec
 
-from haversack.errors import NoSpaceError, NotAStoreError, RefusedError, StoreError
+from haversack.errors import NoSpaceError, NotAStoreError, NotFoundError, RefusedError, StoreError
 from haversack.maintenance.checks import require_space
 from haversack.store.port import SYSTEM, Batch, Census, Erasure, Snapshots, Store
 from haversack.store.site import Site
@@ -109,6 +109,8 @@ def take(store: Store, site: Site, target: Path, occasion: Occasion, *, only: st
         raise RefusedError("snapshot", f"{target} exists already; a snapshot never replaces a file")
     if "snapshot" not in store.abilities:
         raise RefusedError("capability", "this back-end has no snapshots; export its namespaces, or use its own tools")
+    if only is not None and only not in store.namespaces():
+        raise NotFoundError(f"no namespace {only!r} here")
     require_space(target.parent, 2 * site.size(), "a copy of the store and its compressed form")
     copy = target.with_name(f"{target.name}.partial-{os.getpid()}-copy")
     try:

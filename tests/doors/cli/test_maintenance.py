@@ -149,3 +149,65 @@ def test_a_schedule(run: Run, stored: str) -> None:
     assert "every 12 hours; keeps the last 2, 3 daily" in run("snapshot", "--every", "12", "--keep", "2", "3", "0").out
     assert "verified" in run("snapshot", "--scheduled").out
     assert "none is due" in run("snapshot", "--scheduled").out
+
+
+def test_a_memory_is_shared_only_after_somebody_accepts_it(run: Run, stored: str) -> None:
+    (proposal,) = run("share", stored, "--to", "team", "--by", "alice", "--json").data
+    assert run("recall", "units", "-n", "team", "--json").data == []
+    assert "open" in run("share", "-n", "team").out
+    assert run("share", "--accept", proposal["asked"]["proposal"], "--by", "bob").code == 3  # not its namespace
+    assert run("share", "--accept", proposal["asked"]["proposal"], "-n", "team").code == 2  # who?
+    accepted = run("share", "--accept", proposal["asked"]["proposal"], "--by", "bob", "-n", "team")
+    assert ("accepted" in accepted.out, "bob" in accepted.out) == (True, True)
+    (hit,) = run("recall", "units", "-n", "team", "--json").data
+    shared = hit["memory"]["metadata"]
+    assert (shared["shared.author"], shared["shared.accepted_by"], shared["shared.memory"]) == ("alice", "bob", stored)
+    assert run("share", "--reject", proposal["asked"]["proposal"], "--by", "eve", "-n", "team").code != 0
+    for wrong in ((stored,), ("--to", "team"), (stored, "--to", "team", "--accept", "x")):
+        assert run("share", *wrong, "--by", "alice").code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (": : [", "cannot be read as YAML"),
+        ("\udcff", "cannot be read as YAML"),
+        ("ttl_days: {fcat: 1}", "did you mean 'fact'"),
+        ("eviction: [weekest]", "did you mean 'weakest'"),
+        ("ttl_day: {fact: 1}", "did you mean 'ttl_days'"),
+        ("", "must hold settings of a policy"),
+    ],
+)
+def test_a_policy_that_cannot_be_one_is_refused_by_name(run: Run, stored: str, text: str, told: str) -> None:
+    Path("policy.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    refused = run("lifecycle", "--policy", "policy.yaml")
+    assert (refused.code, told in refused.err) == (2, True), (stored, refused.err)
+
+
+def test_maintenance_of_what_is_not_there_makes_nothing(run: Run, stored: str) -> None:
+    assert run("lifecycle", "-n", "nobody", "--execute", "--json").data["looked_at"] == 0
+    assert run("reorganize", "-n", "nobody", "--execute").code == 0
+    assert [each["namespace"] for each in run("doctor", "--json").data["health"]["namespaces"]] == ["default"], stored
+    refused = run("snapshot", "--only", "nobody", "--execute")
+    assert (refused.code, "no namespace 'nobody'" in refused.err) == (3, True)
+
+
+def test_a_store_is_encrypted_and_its_key_changed(run: Run, stored: str) -> None:
+    Path("one.key").write_text("one\n")
+    Path("two.key").write_text("two\n")
+    Path("one.yaml").write_text("encryption: {key_file: one.key}")
+    Path("two.yaml").write_text("encryption: {key_file: two.key}")
+    assert run("rekey", "--decrypt", "--execute").code == 2  # it is plain
+    assert "would write" in run("rekey", "--new-key-file", "one.key").out
+    assert run("rekey", "--new-key-file", "one.key", "--execute", "--json").data["rows"]["memories"] == 1
+    refused = run("recall", "units")
+    assert (refused.code, "encrypted" in refused.err) == (4, True)
+    told = run("doctor", "--config", "two.yaml")
+    assert (told.code, "the key does not open" in told.out) == (1, True)
+    done = run("rekey", "--config", "one.yaml", "--new-key-file", "two.key", "--execute")
+    assert (done.code, "two\n" in done.out) == (0, False)
+    assert run("recall", "units", "--config", "two.yaml", "--json").data[0]["memory"]["id"] == stored
+    assert run("rekey", "--config", "two.yaml", "--decrypt", "--execute").code == 0
+    assert run("recall", "units", "--json").data[0]["memory"]["id"] == stored
+    for wrong in ((), ("--decrypt", "--new-key-file", "one.key"), ("--new-key-file", "none.key")):
+        assert run("rekey", *wrong).code == 2

@@ -150,7 +150,10 @@ def _recovered(place: Place, found: Recovery) -> None:
 def _policy(place: Place, ns: Namespace, file: str | None) -> None:
     policy = ns.maintenance.policy()
     if file is not None:
-        settings = yaml.safe_load(Path(file).read_text("utf-8"))
+        try:
+            settings = yaml.safe_load(Path(file).read_text("utf-8-sig"))
+        except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+            raise InputError(f"{file} cannot be read as YAML: {error}") from None
         if not isinstance(settings, dict):
             raise InputError(f"{file} must hold settings of a policy")
         policy = ns.maintenance.set_policy(settings)  # pyright: ignore[reportUnknownArgumentType] - checked there

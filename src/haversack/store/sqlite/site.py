@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["SqliteSite"]
 
 _RESTORE = "restore the last snapshot, or copy out what can be read with `haversack doctor --salvage NEW`"
+_RIGHT = "name the right file and give the key that it was encrypted with, or restore the last snapshot"
 _MAKER = re.compile(r"partial-(\d+)|\.(\d+)\.partial")
 _COUNTED = (
     ("prices", "memory"),
@@ -76,7 +77,7 @@ class SqliteSite:
         except NewerStoreError as error:
             return [*found, Fault(code="newer", what=str(error), helps="upgrade Haversack")]
         except NotAStoreError as error:
-            return [*found, Fault(code="not-a-store", what=str(error), helps=_RESTORE)]
+            return [*found, Fault(code="not-a-store", what=str(error), helps=_RIGHT)]
         if not self.path.exists():
             return [*found, Fault(code="missing", what=f"there is no file at {self.path}", helps=_RESTORE)]
         try:
