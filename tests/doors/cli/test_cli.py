@@ -220,6 +220,8 @@ def test_the_program_starts_as_a_program_and_stops_at_a_closed_pipe(tmp_path: Pa
     program = Path(sys.executable).with_name("haversack")
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.startswith("haversack ")
+    module = [sys.executable, "-m", "haversack", "--version"]
+    assert subprocess.run(module, capture_output=True, text=True, check=True, cwd=tmp_path).stdout == done.stdout
     piped = subprocess.run(
         ["/bin/bash", "-c", f"{program} --help | head -n 1; exit ${{PIPESTATUS[0]}}"],
         capture_output=True,
