@@ -124,7 +124,8 @@ def fades_at(memory: Memory, config: DecayConfig) -> datetime | None:
 def strengths(lives: Lives, now: int, config: DecayConfig) -> NDArray[np.float64]:
     """`strength` of each, at `now` in epoch microseconds."""
     hours = np.maximum(0, now - lives.used_at) / _HOUR
-    return _lifted(lives, config) * np.exp(-_rates(config)[lives.kind] * hours)
+    with np.errstate(under="ignore", over="ignore"):
+        return _lifted(lives, config) * np.exp(-_rates(config)[lives.kind] * hours)
 
 
 def fading(lives: Lives, config: DecayConfig) -> NDArray[np.int64]:
@@ -133,8 +134,8 @@ def fading(lives: Lives, config: DecayConfig) -> NDArray[np.int64]:
     if config.decay_threshold == 0:
         return np.full(len(lives), NEVER)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        hours = np.log(np.maximum(1.0, base / config.decay_threshold)) / rate
-    lasts = np.where(rate == 0, np.inf, hours * _HOUR)
+        lasts = np.log(np.maximum(1.0, base / config.decay_threshold)) / rate * _HOUR
+    lasts = np.where(rate == 0, np.inf, lasts)
     faded = lives.used_at + np.rint(np.minimum(lasts, _LATEST)).astype(np.int64)
     young_until = lives.created_at + min(config.short_term_min_age_hours * _HOUR, _LATEST)
     return np.where(faded > _LATEST, NEVER, np.maximum(faded, young_until))

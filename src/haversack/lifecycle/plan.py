@@ -25,6 +25,8 @@ __all__ = ["carried_out", "plan", "plan_pages"]
 
 _DAY = 86_400_000_000
 """In microseconds."""
+_LONGEST = 2.0**62
+"""Microseconds that nothing is old."""
 _NOTHING = -1
 _ACTIONS = tuple(Action)
 _CODES = {action: code for code, action in enumerate(_ACTIONS)}
@@ -132,7 +134,7 @@ def _outlived(lives: Lives, policy: Policy, now: int) -> NDArray[np.bool_]:
     """Which are over by their kind's time to live."""
     spans = np.full(len(KIND_CODES), NEVER)
     for kind, days in policy.ttl_days.items():
-        spans[KIND_CODES[kind]] = min(NEVER, round(days * _DAY))
+        spans[KIND_CODES[kind]] = round(min(days * _DAY, _LONGEST))
     return ~lives.pinned & (now - lives.created_at >= spans[lives.kind])
 
 

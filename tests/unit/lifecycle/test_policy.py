@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from haversack.errors import ConfigError
+from haversack.lifecycle import DecayConfig
 from haversack.lifecycle.plan import carried_out, plan
 from haversack.lifecycle.policy import (
     Action,
@@ -88,6 +89,19 @@ def test_limits_evict_in_the_declared_order(fact: Make, born: datetime) -> None:
     assert reasons(memories, Policy(max_memories=2, eviction=(Eviction.LEAST_USED,)), born)[0][0] == "a"
     left = [{due.memory for due in plan(memories, Policy(max_characters=most), born)} for most in (30, 29, 19, 9)]
     assert left == [set(), {"b"}, {"b", "c"}, {"a", "b", "c"}]
+
+
+@pytest.mark.parametrize("number", [1e-300, 1e300])
+def test_extreme_rules_are_carried_out_all_the_same(fact: Make, born: datetime, number: float) -> None:
+    never = number > 1
+    memories = [fact(), softly_deleted(fact(id="d"), born)]
+    now = born + 100 * DAY
+    fast = Policy(decay=DecayConfig(decay_rate=number), retention_days=number, ttl_days={Kind.INSIGHT: number})
+    assert {due.action for due in plan(memories, fast, now)} == ({Action.DELETE} if never else {Action.ERASE})
+    slow = Policy(decay=DecayConfig(half_life_hours={Kind.FACT: number}), retention_days=number)
+    assert {due.action for due in plan(memories, slow, now)} == (set() if never else {Action.DELETE, Action.ERASE})
+    ending = Policy(ttl_days={Kind.FACT: number}, decay=DecayConfig(enabled=False), retention_days=1e300)
+    assert [due.reason for due in plan(memories, ending, now)] == ([] if never else ["ttl"])
 
 
 def test_execution_touches_what_the_preview_named(fact: Make, born: datetime) -> None:
