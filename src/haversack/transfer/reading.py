@@ -16,6 +16,7 @@ from haversack.transfer.readers.chatgpt import CHATGPT
 from haversack.transfer.readers.claude import CLAUDE
 from haversack.transfer.readers.haversack import HAVERSACK
 from haversack.transfer.readers.langchain import LANGCHAIN
+from haversack.transfer.readers.llamaindex import LLAMAINDEX
 from haversack.transfer.readers.memories import MCP_MEMORY, MEMORIES
 from haversack.transfer.readers.messages import ANTHROPIC, OPENAI, RESPONSES
 from haversack.transfer.readers.sharegpt import SHAREGPT
@@ -31,6 +32,7 @@ _READERS = (
     SHAREGPT,
     MCP_MEMORY,
     LANGCHAIN,
+    LLAMAINDEX,
     RESPONSES,
     ANTHROPIC,
     OPENAI,

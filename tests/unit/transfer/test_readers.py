@@ -16,6 +16,20 @@ from haversack.transfer.reader import Origin
 from haversack.transfer.reading import _BY_NAME, _find
 
 SAMPLES: dict[str, Any] = {
+    "llamaindex": {
+        "class_name": "SimpleChatStore",
+        "store": {
+            "alice": [
+                {"role": "user", "additional_kwargs": {}, "blocks": [{"block_type": "image", "url": "u"}]},
+                {
+                    "role": "assistant",
+                    "additional_kwargs": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]},
+                    "blocks": [{"block_type": "text", "text": "t"}, {"block_type": "odd", "x": [1]}],
+                },
+                {"role": "tool", "additional_kwargs": {"tool_call_id": "c"}, "content": "42"},
+            ],
+        },
+    },
     "openai": {
         "session_id": "s",
         "created_at": 1700000000,
