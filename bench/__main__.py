@@ -24,6 +24,7 @@ ALONE = {
     "cap": "bench.speed.cap:run",
     "context": "bench.speed.context:run",
     "index": "bench.speed.index:run",
+    "nearest": "bench.speed.nearest:run",
     "writing": "bench.speed.writing:run",
     "maintenance": "bench.maintenance.run:run",
     "prefix": "bench.history.prefix:run",

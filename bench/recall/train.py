@@ -90,12 +90,10 @@ def fit(train: Sequence[Case]) -> dict[str, tuple[float, float, float]]:
     counts = np.array([len(case.chosen) for case in used])
     starts = np.cumsum(counts) - counts
     traits = [traits_of(case.world.index) for case in used]
-    length = np.repeat([trait.length for trait in traits], counts).astype(np.float32)[:, None]
-    roles = np.repeat([trait.roles for trait in traits], counts).astype(np.float32)[:, None]
-    single = np.concatenate([np.stack([case.pool.features[n][case.chosen] for n in names], axis=1) for case in used])
-    spread = single.std(0) + 1e-6
-    scaled = single / spread
-    matrix = np.concatenate([scaled, scaled * length, scaled * roles], axis=1).astype(np.float32)
+    trait = np.repeat([(1, each.length, each.roles) for each in traits], counts, axis=0).astype(np.float32)
+    matrix = np.concatenate([np.stack([case.pool.features[n][case.chosen] for n in names], axis=1) for case in used])
+    spread = matrix.std(0) + 1e-6
+    matrix /= spread
     gold = np.concatenate([case.gold[case.chosen] for case in used]).astype(np.float32)
     sizes = {family: sum(case.family == family for case in used) for family in {case.family for case in used}}
     weight = np.repeat([1 / sizes[case.family] / len(sizes) for case in used], counts).astype(np.float32)
@@ -103,12 +101,12 @@ def fit(train: Sequence[Case]) -> dict[str, tuple[float, float, float]]:
     ridge = np.repeat([_RIDGE_BASE, _RIDGE_SLOPE, _RIDGE_SLOPE], len(names))
 
     def loss(parameters: Numbers) -> tuple[float, Numbers]:
-        odds = matrix @ parameters.astype(np.float32)
+        odds = ((matrix @ parameters.reshape(3, -1).T.astype(np.float32)) * trait).sum(axis=1)
         odds -= np.repeat(np.maximum.reduceat(odds, starts), counts)
         power = np.exp(odds)
         total = np.repeat(np.add.reduceat(power, starts), counts)
         value = -float((target * (odds - np.log(total))).sum())
-        slope = matrix.T @ (weight * power / total - target)
+        slope = (matrix.T @ ((weight * power / total - target)[:, None] * trait)).T.ravel()
         return value + float((ridge * parameters) @ parameters), slope + 2 * ridge * parameters
 
     start = np.zeros(3 * len(names))

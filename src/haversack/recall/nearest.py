@@ -8,12 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haversack.embed.embedder import Vectors
+from haversack.recall.columns import Columns
 from haversack.recall.filtering import Mask
 from haversack.recall.index import Index
 from haversack.recall.vector import cosines
 from haversack.scoring.words import query_keys
 
 __all__ = ["best", "nearest"]
+
+_WIDER = 4
+"""How many times the wanted rows are looked at more closely."""
 
 
 def nearest(
@@ -25,10 +29,17 @@ def nearest(
     """
     likeness = None if vector is None else cosines(index.columns, vector)
     scores = mask * (_shared(index, text) if likeness is None else likeness)
-    rows = best(scores, index.columns.born, len(scores) if count is None else count)
+    rows = best(scores, index.columns.born, len(scores) if count is None else _WIDER * count)
     rows = rows[scores[rows] > 0]
-    rows = rows[np.lexsort((index.columns.born[rows], -scores[rows]))]
-    return rows, scores[rows]
+    found = scores[rows] if vector is None or count is None else _closer(index.columns, rows, vector)
+    order = np.lexsort((index.columns.born[rows], -found))[:count]
+    order = order[found[order] > 0]
+    return rows[order], found[order]
+
+
+def _closer(columns: Columns, rows: NDArray[np.intp], vector: Vectors) -> NDArray[np.float32]:
+    """Cosines without rounding the question's vector: near the last place that doubles what is mistaken."""
+    return ((columns.vectors[rows].astype(np.float32) @ vector) * columns.scale[rows]).astype(np.float32)
 
 
 def best(values: NDArray[np.float32], born: NDArray[np.int64], count: int) -> NDArray[np.intp]:
