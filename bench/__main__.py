@@ -53,6 +53,7 @@ def main() -> None:
         data=Path(os.environ.get("HAVERSACK_DATA", "../shared/data")),
         conversations=asked.conversations,
         full=asked.full,
+        vectors=Path(asked.vectors) if asked.vectors else None,
         **({"embedders": tuple(asked.embedders.split(","))} if asked.embedders else {}),
     )
     tables: list[Table] = []
@@ -77,6 +78,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", metavar="FILE", help="write the tables and the machine's description")
     parser.add_argument("--conversations", type=int, metavar="N", help="only the first N conversations of each set")
     parser.add_argument("--embedders", metavar="A,B", help="of none, default, onnx")
+    parser.add_argument("--vectors", metavar="FOLDER", help="keep the vectors of texts here between runs")
     parser.add_argument("--cpu", action="store_true", help="time calls by processor time, on a busy machine")
     parser.add_argument("--full", action="store_true", help="also a million memories")
     return parser.parse_args()

@@ -18,5 +18,7 @@ class Options:
     """Only the first so many of each set."""
     full: bool = False
     """Also the sizes that take minutes (a million memories)."""
+    vectors: Path | None = None
+    """Folder where the vectors of texts are kept between runs; models that take minutes are then asked once."""
     embedders: tuple[str, ...] = ("none", "default", "onnx")
     """Which of Haversack's embedders to measure; those that are not installed are left out."""

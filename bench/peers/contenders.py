@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 from bench.peers import fts5, langchain, mem0
 from bench.peers.composite import Composite
@@ -11,20 +11,18 @@ from bench.peers.hybrid import Hybrid
 from bench.peers.langchain import LangChain
 from bench.peers.llamaindex import ChatMemory, VectorBlock, VectorIndex
 from bench.peers.mem0 import Mem0
-from bench.peers.remembering import Remembering
 from bench.peers.system import Searching, System
 from haversack.embed.embedder import Embedder
 
-__all__ = ["contenders", "embedder"]
+__all__ = ["contenders"]
 
 
-def contenders(embedders: Sequence[str]) -> dict[str, Callable[[], System]]:
+def contenders(embedders: Mapping[str, Embedder]) -> dict[str, Callable[[], System]]:
     systems: dict[str, Callable[[], System]] = {
         "SQLite FTS5, porter": lambda: Searching(Fts5(), join=fts5.join),
     }
-    for name in embedders:
-        if name != "none":
-            systems |= _with(name, Remembering(embedder(name)))
+    for name, vectors in embedders.items():
+        systems |= _with(name, vectors)
     return systems
 
 
@@ -38,14 +36,3 @@ def _with(name: str, vectors: Embedder) -> dict[str, Callable[[], System]]:
         f"reciprocal rank, {name}": lambda: Searching(Hybrid(Fts5(), LangChain(vectors)), join=fts5.join),
         f"composite .5/.3/.2, {name}": lambda: Composite(vectors),
     }
-
-
-def embedder(name: str) -> Embedder:
-    """The very object that Haversack itself would use."""
-    if name == "onnx":
-        from haversack.embed.onnx import OnnxEmbedder
-
-        return OnnxEmbedder()
-    from haversack.embed.static import StaticEmbedder
-
-    return StaticEmbedder()

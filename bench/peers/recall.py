@@ -12,6 +12,7 @@ from bench.available import usable
 from bench.options import Options
 from bench.peers.evidence import carried
 from bench.peers.ours import Ours
+from bench.peers.remembering import Remembering, remembering
 from bench.peers.system import System
 from bench.recount import recount
 from bench.table import Table
@@ -36,7 +37,8 @@ class _Tally:
 def ours_alone(options: Options) -> Iterator[Table]:
     """Through the public API, with each installed embedder."""
     with tempfile.TemporaryDirectory() as folder:
-        yield from _tables(options, _ours(options, Path(folder)))
+        vectors = remembering(usable(options.embedders), options.vectors)
+        yield from _tables(options, _ours(options, Path(folder), vectors), vectors)
 
 
 def run(options: Options) -> Iterator[Table]:
@@ -44,24 +46,28 @@ def run(options: Options) -> Iterator[Table]:
     from bench.peers.contenders import contenders  # it needs the peers' environment
 
     with tempfile.TemporaryDirectory() as folder:
-        yield from _tables(options, _ours(options, Path(folder)) | contenders(usable(options.embedders)))
+        vectors = remembering(usable(options.embedders), options.vectors)
+        yield from _tables(options, _ours(options, Path(folder), vectors) | contenders(vectors), vectors)
 
 
-def _ours(options: Options, folder: Path) -> dict[str, Make]:
+def _ours(options: Options, folder: Path, vectors: Mapping[str, Remembering]) -> dict[str, Make]:
     numbers = iter(range(1_000_000))
+    given = {name: vectors[name] if name == "onnx" else name for name in usable(options.embedders)}
     return {
-        f"haversack, {name}": lambda name=name: Ours(name, str(folder / f"{next(numbers)}.db"))
-        for name in usable(options.embedders)
+        f"haversack, {name}": lambda one=one: Ours(one, str(folder / f"{next(numbers)}.db"))
+        for name, one in given.items()
     }
 
 
-def _tables(options: Options, systems: Mapping[str, Make]) -> Iterator[Table]:
+def _tables(options: Options, systems: Mapping[str, Make], vectors: Mapping[str, Remembering]) -> Iterator[Table]:
     for name, path, load in (
         ("LoCoMo", options.data / "locomo10.json", load_locomo),
         ("BEAM 100K", options.data / "beam-100k.json.gz", load_beam),
     ):
         if path.exists():
             yield _table(name, load(path)[: options.conversations], systems)
+            for one in vectors.values():
+                one.save()
 
 
 def _table(name: str, conversations: Sequence[Conversation], systems: Mapping[str, Make]) -> Table:

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from haversack.embed.embedder import Embedder, Vectors
+from haversack.embed.embedder import Embedder, Vectors, WithWords, WordVectors
+from haversack.embed.static import StaticEmbedder
 
-__all__ = ["Remembering"]
+__all__ = ["Remembering", "embedder", "remembering"]
+
+
+def embedder(name: str) -> Embedder:
+    """The very object that Haversack itself would use."""
+    if name == "onnx":
+        from haversack.embed.onnx import OnnxEmbedder
+
+        return OnnxEmbedder()
+    return StaticEmbedder()
+
+
+def remembering(names: Iterable[str], folder: Path | None) -> dict[str, Remembering]:
+    """One for each embedder that gives vectors."""
+    return {
+        name: Remembering(embedder(name), None if folder is None else folder / f"{name}.npz")
+        for name in names
+        if name != "none"
+    }
 
 
 class Remembering:
-    """The same vectors as the embedder that it asks."""
+    """The same vectors as the embedder that it asks; a file outlives the process."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, file: Path | None = None) -> None:
         self._embedder = embedder
+        self._file = file
         self._texts: dict[str, Vectors] = {}
         self._queries: dict[str, Vectors] = {}
+        if file is not None and file.exists():
+            with np.load(file) as kept:
+                self._texts = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
         self.model = embedder.model
         self.dimension = embedder.dimension
 
@@ -31,3 +55,16 @@ class Remembering:
         if text not in self._queries:
             self._queries[text] = self._embedder.embed_query(text)
         return self._queries[text]
+
+    @property
+    def words(self) -> WordVectors:
+        """Those of the embedder that it asks."""
+        if not isinstance(self._embedder, WithWords):
+            raise TypeError(f"{self.model} has no word vectors")
+        return self._embedder.words
+
+    def save(self) -> None:
+        """Write what is remembered of texts to the file, if there is one."""
+        if self._file is not None and self._texts:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(self._file, texts=np.array(list(self._texts)), vectors=np.array(list(self._texts.values())))

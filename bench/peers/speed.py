@@ -10,13 +10,13 @@ from itertools import cycle
 
 import haversack
 from bench.options import Options
-from bench.peers.contenders import embedder
 from bench.peers.edge import Edge
 from bench.peers.fts5 import Fts5
 from bench.peers.hybrid import Hybrid
 from bench.peers.langchain import LangChain
 from bench.peers.llamaindex import VectorIndex
 from bench.peers.mem0 import Mem0
+from bench.peers.remembering import embedder
 from bench.peers.sqlitevec import SqliteVec
 from bench.peers.system import TENANT, Piece, Retriever
 from bench.speed.corpus import NOW, questions, times, turns
