@@ -245,9 +245,10 @@ def _ends(new: Memory, old: Memory, similarity: float) -> bool:
         return False
     if _is_on_subject(new, old):
         return True
-    if similarity < _RELATED or _CHANGE.search(new.content) is None:
+    change = _CHANGE.search(new.content)
+    if similarity < _RELATED or change is None or not _names_of(old.content) <= _names_of(new.content):
         return False
-    return _names_of(old.content) <= _names_of(new.content) and _takes_up(new.content, old.content)
+    return _takes_up(new.content, old.content) and _is_spoken_of(new.content[: change.start()], old.content)
 
 
 def _is_on_subject(new: Memory, old: Memory) -> bool:
@@ -260,6 +261,16 @@ def _takes_up(new: str, old: str) -> bool:
     mine, theirs = set(_words(new)), set(_words(old))
     found = sum(any(word == other or _is_inflection(word, other) for other in mine) for word in theirs)
     return found >= _TAKEN_UP * len(theirs)
+
+
+def _is_spoken_of(subject: str, old: str) -> bool:
+    """Whether what stands before the change is all in the old statement: `the other pump` is not `the pump`."""
+    theirs = _words(old)
+    return all(
+        any(word == other or _is_inflection(word, other) for other in theirs)
+        for word in _words(subject)
+        if not _TIME.fullmatch(word)
+    )
 
 
 def _names_of(text: str) -> frozenset[str]:

@@ -117,6 +117,23 @@ def test_an_announced_change_ends_only_what_it_takes_up() -> None:
     assert admit(aside, [fact("the garden gate is green", "o")], [0.8], POLICY).relation is Relation.NEW
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "relation"),
+    [
+        ("the user lives in berlin", "the user moved to munich and no longer lives in berlin", Relation.ENDS),
+        ("the meeting is on monday", "correction: the meeting is on tuesday, not monday", Relation.ENDS),
+        ("the team ships on fridays", "since may the team no longer ships on fridays", Relation.ENDS),
+        ("the team ships on fridays", "the mobile team no longer ships on fridays", Relation.NEW),
+        ("deploys happen on fridays", "deploys of the billing service no longer happen on fridays", Relation.NEW),
+        ("the north gate is locked at night", "the south gate is no longer locked at night", Relation.NEW),
+        ("the box is in the hall", "the second box moved into the hall", Relation.NEW),
+        ("the pump runs at 40 percent", "the other pump runs at 40 percent instead", Relation.NEW),
+    ],
+)
+def test_a_change_of_something_else_ends_nothing(old: str, new: str, relation: Relation) -> None:
+    assert admit(fact(new, "n", day=1), [fact(old, "o")], [0.9], POLICY).relation is relation
+
+
 def test_what_is_hidden_or_gone_is_no_candidate() -> None:
     gone = [fact("x", "a", superseded_by="b"), fact("x", "b", stage=Stage.DELETED), fact("x", "n")]
     assert admit(fact("x", "n"), gone, [1.0] * 3, POLICY).relation is Relation.NEW
