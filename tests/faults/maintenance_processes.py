@@ -1,6 +1,7 @@
 """Maintenance under fault; a script, so that forking starts from a process with a single thread.
 
-`VERB ROUNDS` for one kind of fault prints one line of JSON; `table ROUNDS` runs all of them, for people.
+`FAULT ROUNDS` prints one line of JSON; `table ROUNDS` runs all of them, for people. A SEED behind them, 0 by default,
+chooses other random moments.
 """
 
 from __future__ import annotations
@@ -109,6 +110,11 @@ def build(path: Path) -> None:
             session.add("user", f"turn {number} about the garden")
         sack.namespace("other").remember("what others keep")
         ns.recall("printer room")
+
+
+def _dice(number: int) -> random.Random:
+    seed = sys.argv[3] if len(sys.argv) > 3 else "0"
+    return random.Random(f"{number} {seed}")
 
 
 def main() -> None:
@@ -260,7 +266,7 @@ VERBS = {
 
 def kill(name: str, rounds: int) -> Tally:
     """The verb killed at a random moment, with a writer at work beside it; then what a person would do."""
-    verb, dice, tally = VERBS[name], random.Random(7), Tally()
+    verb, dice, tally = VERBS[name], _dice(7), Tally()
     with tempfile.TemporaryDirectory() as top:
         template = Path(top) / "template"
         template.mkdir()
@@ -355,7 +361,7 @@ def _stop(writer: int, pipe: int | None) -> set[str]:
 
 def full_disk(rounds: int) -> Tally:
     """Each verb on a disk with too little room, more or less; then again with room."""
-    dice, tally = random.Random(11), Tally()
+    dice, tally = _dice(11), Tally()
     with tempfile.TemporaryDirectory() as top, _small_disk(Path(top) / "disk") as disk:
         if disk is None:
             tally.notes["no right to mount a small disk"] += 1
@@ -416,7 +422,7 @@ def read_only(rounds: int) -> Tally:
 
 def bit_flip(rounds: int) -> Tally:
     """One bit turned somewhere in the file: typed errors only, doctor tells, a restore brings everything back."""
-    dice = random.Random(13)
+    dice = _dice(13)
 
     def flip(whole: bytes) -> bytes:
         place, bit = dice.randrange(len(whole)), 1 << dice.randrange(8)
@@ -483,7 +489,7 @@ def deleted_log(rounds: int) -> Tally:
 
 def changed_snapshot(rounds: int) -> Tally:
     """One byte of a snapshot changed: it is refused, and the store is not touched."""
-    dice, tally = random.Random(17), Tally()
+    dice, tally = _dice(17), Tally()
     with tempfile.TemporaryDirectory() as top:
         path = Path(top) / "m.db"
         build(path)
@@ -602,7 +608,7 @@ def _warmed(act: Callable[[Path], None], path: Path) -> None:
 
 def low_memory(rounds: int) -> Tally:
     """Less and less memory for a verb: a typed error, or MemoryError where no store is in it, and a sound store."""
-    dice, tally = random.Random(19), Tally()
+    dice, tally = _dice(19), Tally()
     with tempfile.TemporaryDirectory() as top:
         template = Path(top) / "template"
         template.mkdir()
@@ -638,7 +644,7 @@ def _cramped(act: Callable[[Path], None], path: Path, spare: int) -> None:
 
 def two_hosts(rounds: int) -> Tally:
     """A run of another machine is killed: this one's are refused by name until its lease ends, then all is finished."""
-    dice, tally = random.Random(23), Tally()
+    dice, tally = _dice(23), Tally()
     with tempfile.TemporaryDirectory() as top:
         template = Path(top) / "template"
         template.mkdir()
@@ -720,7 +726,7 @@ def two_versions(rounds: int) -> Tally:
 
 def torn_page(rounds: int) -> Tally:
     """A page of which only the first half reached the disk: the doctor tells, a restore brings everything back."""
-    dice = random.Random(29)
+    dice = _dice(29)
 
     def tear(whole: bytes) -> bytes:
         page = dice.randrange(1, len(whole) // 4096)
@@ -733,7 +739,7 @@ def torn_page(rounds: int) -> Tally:
 
 def read_only_disk(rounds: int) -> Tally:
     """The disk turns read-only in the middle of a verb, as it does after an error; then it is writable again."""
-    dice, tally = random.Random(31), Tally()
+    dice, tally = _dice(31), Tally()
     with tempfile.TemporaryDirectory() as top:
         for turn in range(rounds):
             name = list(VERBS)[turn % len(VERBS)]
@@ -784,7 +790,7 @@ def _mount(*words: str) -> bool:
 
 def killed_writer(rounds: int) -> Tally:
     """Every verb that writes memories, in any order, killed at a random moment; what it acknowledged must hold."""
-    dice, tally = random.Random(37), Tally()
+    dice, tally = _dice(37), Tally()
     with tempfile.TemporaryDirectory() as top:
         path = Path(top) / "m.db"
         build(path)
@@ -810,7 +816,7 @@ def killed_writer(rounds: int) -> Tally:
 
 def _write_all(path: Path, turn: int, pipe: int) -> None:
     """Verbs in a random order, each acknowledged by one line: what is here, what is gone, what was said."""
-    dice = random.Random(turn)
+    dice = _dice(turn)
 
     def tell(**what: Any) -> None:
         os.write(pipe, f"{json.dumps(what)}\n".encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import threading
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from haversack.errors import BusyError, InputError, NoSpaceError, StoreError
-from haversack.store.port import Batch, Erasure
+from haversack.errors import BusyError, InputError, NoSpaceError, NotAStoreError, StoreError
+from haversack.store.port import Batch, Erasure, Graves
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory
 
@@ -173,3 +174,34 @@ def test_closing_on_one_thread_stops_another_with_a_typed_error(store: SqliteSto
     store.close()
     reader.join(10)
     assert [type(failure) for failure in failures] == [StoreError]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_whose_file_was_taken_away_says_so_instead_of_losing_what_it_acknowledges(
+    path: Path, store: SqliteStore, *, replaced: bool
+) -> None:
+    store.apply("n", Batch(memories=(sample_memory(1),)))
+    if replaced:
+        store.snapshot(path.with_name("copy.db"))
+        path.with_name("copy.db").replace(path)
+    else:
+        path.unlink()
+    with pytest.raises(StoreError, match="removed or replaced while it was open; nothing was saved"):
+        store.apply("n", Batch(memories=(sample_memory(2),)))
+    with pytest.raises(StoreError, match="removed or replaced"):
+        store.bury("n", Graves())
+    store.close()
+    for left in path.parent.glob("store.db-*"):
+        left.unlink()
+    again = SqliteStore(path)
+    assert [memory.id for memory in again.changes("n").memories] == [sample_memory(1).id] * replaced
+    again.apply("n", Batch(memories=(sample_memory(2),)))
+    again.close()
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "pipe"])
+def test_what_can_hold_no_store_is_refused_at_once(tmp_path: Path, place: str) -> None:
+    if place == "pipe":
+        os.mkfifo(tmp_path / place)
+    with pytest.raises(NotAStoreError, match="no file that could hold a store"):
+        SqliteStore(tmp_path / place)

@@ -28,7 +28,7 @@ from haversack.errors import (
 if TYPE_CHECKING:
     from haversack.store.sqlite.cipher import Cipher
 
-__all__ = ["Connections", "Lease", "connect", "refuse_newer", "typed_error"]
+__all__ = ["Connections", "Lease", "connect", "typed_error"]
 
 _SETTINGS = (
     "PRAGMA synchronous = FULL",  # an acknowledged write survives a power cut
@@ -87,7 +87,7 @@ def typed_error(error: sqlite3.Error, path: Path) -> StoreError:
     return StoreError(f"{path}: {error}")
 
 
-def refuse_newer(connection: sqlite3.Connection, path: Path, version: int) -> None:
+def _refuse_newer(connection: sqlite3.Connection, path: Path, version: int) -> None:
     """Stop a program under which a newer one has brought the schema further; raises NewerStoreError."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found > version:
@@ -95,6 +95,15 @@ def refuse_newer(connection: sqlite3.Connection, path: Path, version: int) -> No
             f"{path} was brought to schema {found} by a newer Haversack while this one, which knows {version}, had it"
             " open; nothing was saved: start this program again, upgraded"
         )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands there now."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _room(path: Path) -> int:
@@ -107,14 +116,26 @@ class Lease:
     The lock keeps `close` on another thread from closing the connection in the middle of a statement.
     """
 
-    __slots__ = ("__weakref__", "_lock", "connection", "path", "pid", "version")
+    __slots__ = ("__weakref__", "_file", "_lock", "connection", "path", "pid", "version")
 
     def __init__(self, path: Path, connection: sqlite3.Connection, version: int) -> None:
         self.path = path
         self.connection = connection
         self.version = version
         self.pid = os.getpid()
+        self._file = _identity(path)
         self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Begin to write, unless the file is not what it was when it was opened: what is written would be lost.
+
+        Raises StoreError for a file that was removed or replaced, NewerStoreError for one that a newer program
+        migrated.
+        """
+        self.connection.execute("BEGIN IMMEDIATE")
+        if _identity(self.path) != self._file:
+            raise StoreError(f"{self.path} was removed or replaced while it was open; nothing was saved: open it again")
+        _refuse_newer(self.connection, self.path, self.version)
 
     def __enter__(self) -> sqlite3.Connection:
         self._lock.acquire()
@@ -149,7 +170,7 @@ class Lease:
     def _look_for_a_newer_schema(self) -> None:
         """A table or column that is not there any more has this reason."""
         with suppress(sqlite3.Error):
-            refuse_newer(self.connection, self.path, self.version)
+            _refuse_newer(self.connection, self.path, self.version)
 
     def close(self) -> None:
         """Close the connection once no statement is running on it."""

@@ -82,6 +82,8 @@ def examine(path: Path, version: int, cipher: Cipher | None = None) -> State:
 
     An encrypted one is opened for reading. Raises NotAStoreError or NewerStoreError.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise NotAStoreError(f"{path} is no file that could hold a store")
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER)

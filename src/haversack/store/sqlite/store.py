@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Restaged
-from haversack.store.sqlite.connection import Connections, Lease, refuse_newer, typed_error
+from haversack.store.sqlite.connection import Connections, Lease, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
@@ -96,8 +96,7 @@ class SqliteStore:
         """See the port. After an erasure it also scrubs the files; `scrub` finishes what readers kept it from."""
         lease = self._write_lease()
         with self._turns.mine(), lease as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            refuse_newer(connection, self.path, lease.version)
+            lease.begin()
             applied = carry_out(connection, namespace, batch)
             connection.execute("COMMIT")
         if batch.erase is not None:
@@ -287,8 +286,7 @@ class SqliteStore:
         """See the port's Moves."""
         lease = self._write_lease()
         with self._turns.mine(), lease as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            refuse_newer(connection, self.path, lease.version)
+            lease.begin()
             bury(connection, namespace, graves)
             connection.execute("COMMIT")
 
