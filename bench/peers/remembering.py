@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -41,7 +42,7 @@ class Remembering:
         self._queries: dict[str, Vectors] = {}
         if file is not None and file.exists():
             with np.load(file) as kept:
-                self._texts = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
+                self._texts = dict(zip(json.loads(kept["texts"].tobytes()), kept["vectors"], strict=True))
         self.model = embedder.model
         self.dimension = embedder.dimension
 
@@ -67,4 +68,5 @@ class Remembering:
         """Write what is remembered of texts to the file, if there is one."""
         if self._file is not None and self._texts:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            np.savez(self._file, texts=np.array(list(self._texts)), vectors=np.array(list(self._texts.values())))
+            texts = np.frombuffer(json.dumps(list(self._texts)).encode(), np.uint8)
+            np.savez(self._file, texts=texts, vectors=np.array(list(self._texts.values())))
