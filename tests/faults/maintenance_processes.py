@@ -456,7 +456,10 @@ def _altered(rounds: int, alter: Callable[[bytes], bytes]) -> Tally:
 
 
 def deleted_log(rounds: int) -> Tally:
-    """A writer killed, then its write-ahead log deleted: the store opens as it was at the last checkpoint."""
+    """A writer killed, then its write-ahead log deleted: the doctor tells, and the last snapshot brings all back.
+
+    The file is as it was at the last checkpoint, or, when the kill came in the middle of one, half of it is newer.
+    """
     tally = Tally()
     with tempfile.TemporaryDirectory() as top:
         for number in range(rounds):
@@ -468,23 +471,29 @@ def deleted_log(rounds: int) -> Tally:
                 for _ in range(20):
                     told.readline()
                 with open_at(path) as sack:
-                    sack.maintenance.snapshot()
+                    snapshot = sack.maintenance.snapshot()
                 os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             log = path.with_name(f"{path.name}-wal")
             tally.struck += log.exists() and log.stat().st_size > 0
             log.unlink(missing_ok=True)
-            with open_at(path) as sack:
-                told_so = any(fault.code == "behind" for fault in sack.maintenance.health().faults)
-                snapshot = sack.maintenance.snapshots()[-1]
-            with closing(SqliteStore(path)) as store:
-                is_behind = store.sequence("w") < snapshot.manifest.namespaces["w"].sequence
-            tally.notes["told: behind its snapshot" if told_so else "not behind its snapshot"] += 1
-            tally.unusable += told_so != is_behind
+            told_so = _told_of_log(path)
+            tally.notes[told_so or "not told"] += 1
+            if told_so is None:
+                with closing(SqliteStore(path)) as store:
+                    tally.unusable += store.sequence("w") < snapshot.manifest.namespaces["w"].sequence
             restore.restore_over(SqliteSite(path), snapshot.path, LATER)
             tally.repairs += 1
             tally.unusable += len(_memories(path, "w")) < 20
     return tally
+
+
+def _told_of_log(path: Path) -> str | None:
+    if severe := [fault.code for fault in SqliteSite(path).examine() if fault.severe]:
+        return f"told: {severe[0]}"
+    with open_at(path) as sack:
+        faults = sack.maintenance.health().faults
+    return next((f"told: {fault.code}" for fault in faults if fault.code == "behind"), None)
 
 
 def changed_snapshot(rounds: int) -> Tally:
