@@ -129,16 +129,27 @@ def restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
     """Undo a soft forget; raises NotFoundError for an id that is not there any more."""
     found = core.store.memories(namespace, ids)
     _all_found(ids, found)
+    found = _with_chunks(core, namespace, found)
     back = tuple(restored(memory) for memory in found if memory.stage is Stage.DELETED)
     core.store.apply(namespace, Batch(memories=back, records=showing(back)))
-    return core.store.memories(namespace, ids)
+    return core.store.memories(namespace, [memory.id for memory in found])
+
+
+def _with_chunks(core: Core, namespace: str, found: list[Memory]) -> list[Memory]:
+    """With the other chunks of what was remembered as one passage, where its first chunk is among these."""
+    firsts = {one.id for one in found if one.source.part and one.source.part[0] == 0 and not one.source.turns}
+    if not firsts:
+        return found
+    known = {one.id for one in found}
+    others = (one for one in every_memory(core, namespace) if one.source.part is not None and one.id not in known)
+    return [*found, *sorted((one for one in others if firsts & set(one.source.memories)), key=lambda one: one.born)]
 
 
 def _aimed_at(core: Core, namespace: str, aim: Aim, *, hard: bool) -> list[Memory]:
     if aim.ids:
         found = core.store.memories(namespace, aim.ids)
         _all_found(aim.ids, found)
-        return found
+        return _with_chunks(core, namespace, found)
     if aim.filter is None and not aim.everything:
         raise InputError(
             "say what to forget: an id, a filter (kinds, tags, session, since, until, where) or everything"

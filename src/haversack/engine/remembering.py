@@ -164,7 +164,12 @@ def _on_subject(memory: Memory, subject: object) -> Memory:
 
 
 def _chunks(core: Core, memory: Memory, ids: Iterable[str]) -> list[Memory]:
-    return split_memory(core, memory, iter(ids)) if memory.kind is Kind.PASSAGE else [memory]
+    """The memory, or the chunks of a long passage: the others name the first, so that they are forgotten with it."""
+    if memory.kind is not Kind.PASSAGE:
+        return [memory]
+    first, *others = split_memory(core, memory, iter(ids))
+    named = (*memory.source.memories, first.id)
+    return [first, *(replace(one, source=replace(one.source, memories=named)) for one in others)]
 
 
 def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str]) -> list[Memory]:

@@ -54,6 +54,21 @@ def test_forgetting_one_chunk_forgets_the_turn_that_holds_its_words(ns: Namespac
     assert ns.session("s").turns() == []
 
 
+def test_a_long_passage_is_forgotten_as_it_was_remembered(ns: Namespace) -> None:
+    words = "\n\n".join(f"Paragraph {n} tells of the tide at hour {n} and of the boat." for n in range(60))
+    first, other = ns.remember(words, kind="passage"), ns.remember("the boat is red", kind="passage")
+    count = ns.stats().memories["passage"]
+    hidden = ns.forget(first.id).memories
+    assert (hidden[0], len(hidden), count > 3) == (first.id, count - 1, True)
+    assert [hit.id for hit in ns.recall("tide boat")] == [other.id]
+    assert {memory.id for memory in ns.restore(first.id)} == set(hidden)
+    one = next(hit for hit in ns.recall("tide at hour 40") if hit.id != first.id)
+    assert ns.forget(one.id, preview=True).memories == (one.id,)
+    done = ns.forget(first.id, hard=True)
+    assert (set(done.memories), done.derived) == (set(hidden), ())
+    assert ns.stats().memories == {"passage": 1}
+
+
 def test_forgetting_a_conclusion_leaves_what_was_said(ns: Namespace) -> None:
     turn = ns.session("s").add("user", "I moved to Oslo")
     fact = ns.remember("Alice lives in Oslo", source=Source(session="s", turns=(turn.id,)))
