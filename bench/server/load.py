@@ -77,14 +77,14 @@ def serving(store: Path) -> Generator[tuple[int, int]]:
         process.stderr.close()
 
 
-def _requests(verb: str, key: str) -> Iterator[Request]:
+def _requests(verb: str, key: str, where: str = _WHERE) -> Iterator[Request]:
     match verb:
         case "remember":
             for number in _FRESH:
                 body = {
                     "content": f"Fact {number}: the train to Oslo leaves at {number % 24} and is {number % 60} late"
                 }
-                yield Request.post(f"{_WHERE}/memories", body, key)
+                yield Request.post(f"{where}/memories", body, key)
         case "recall":
             for question in cycle(questions(100)):
                 yield Request.post(f"{_WHERE}/recall", {"query": question, "top_k": 10, "now": NOW.isoformat()}, key)
@@ -148,17 +148,24 @@ def _library(ns: Namespace) -> dict[str, Callable[[], object]]:
 
 
 def _soak(port: int, key: str, process: int) -> Table:
-    """Ten minutes of everything at once, and the process's memory along the way."""
+    """Ten minutes of everything at once, and the process's memory along the way.
+
+    What is remembered is erased for good before the next round, so that only a leak can grow.
+    """
+    where = "/v1/namespaces/soak"
+    erasing = Request.post(f"{where}/forget", {"everything": True, "hard": True, "preview": False}, key)
     rows: list[tuple[Cell, ...]] = []
     end, begun = time.monotonic() + _SOAK_SECONDS, time.monotonic()
     while time.monotonic() < end:
-        for verb in ("recall", "context", "remember"):
+        for verb in ("recall", "context"):
             asyncio.run(drive(port, list(islice(_requests(verb, key), 300)), 8))
+        asyncio.run(drive(port, list(islice(_requests("remember", key, where), 300)), 8))
+        asyncio.run(drive(port, [erasing], 1))
         rows.append((f"{(time.monotonic() - begun) / 60:.1f}", _resident_mb(process)))
     step = max(1, len(rows) // 12)
     return Table(
         name="server-soak",
-        title="Ten minutes of all three verbs, eight at once",
+        title="Ten minutes of all three verbs, eight at once, with a constant number of memories",
         columns=("minute", "resident MB"),
         rows=tuple(rows[::step]),
     )
