@@ -109,22 +109,32 @@ class StoreMaintenance:
         return moved
 
     def still_holding(self, forgotten: Forgotten) -> list[Snapshot]:
-        """Snapshots that were taken while what was forgotten may have been there: they keep it until they end."""
-        if self._core.site is None or forgotten.rewritten is not None:
+        """Snapshots that were taken while what was forgotten may have been there: they keep it until they end.
+
+        Those that were rewritten are not among them; those under another key always are, for nobody can look.
+        """
+        site = self._core.site
+        if site is None:
             return []
         ids = (*forgotten.memories, *forgotten.derived, *forgotten.turns)
-        return archive.holding(self.snapshots(), self._core.site.shown(forgotten.namespace), ids)
+        found = archive.holding(site, self.snapshots(), forgotten.namespace, ids)
+        return [each for each in found if forgotten.rewritten is None or not archive.opens(site, each)]
 
     def forget_in_snapshots(self, forgotten: Forgotten) -> Forgotten:
-        """Rewrite those snapshots without what was forgotten for good; the certificate then covers them as well."""
+        """Rewrite those snapshots without what was forgotten for good; the certificate then covers them as well.
+
+        Those under another key than the store's stay as they are: `still_holding` names them.
+        """
         if not forgotten.hard or forgotten.preview:
             raise RefusedError("state", "only what was forgotten for good is removed from snapshots")
         erasure = Erasure(
             memories=forgotten.memories + forgotten.derived, turns=forgotten.turns, everything=forgotten.everything
         )
+        site, now = self._site(), self._core.clock()
         done = (
-            archive.erase_from(self._site(), each, forgotten.namespace, erasure, self._core.clock())
+            archive.erase_from(site, each, forgotten.namespace, erasure, now)
             for each in self.still_holding(forgotten)
+            if archive.opens(site, each)
         )
         return certified(replace(forgotten, rewritten=tuple(each for each in done if each is not None)))
 

@@ -30,6 +30,7 @@ __all__ = [
     "name_for",
     "note",
     "note_exchange",
+    "opens",
     "retained",
     "schedule_of",
     "set_schedule",
@@ -161,19 +162,26 @@ def retained(times: Iterable[datetime], schedule: Schedule) -> set[datetime]:
     return kept | set(_newest_of_each([(at.strftime("%G-%V"), at) for at in newest])[: schedule.keep_weekly])
 
 
-def holding(snapshots: Iterable[Snapshot], namespace: str, ids: Sequence[str]) -> list[Snapshot]:
+def holding(site: Site, snapshots: Iterable[Snapshot], namespace: str, ids: Sequence[str]) -> list[Snapshot]:
     """Those that were taken when one of these memories or turns may have been there already.
 
-    An id begins with the time at which it was made; what was made later cannot be in an earlier snapshot.
+    An id begins with the time at which it was made; what was made later cannot be in an earlier snapshot. One under
+    another key than the store's does not tell which namespaces it holds: it may be this one.
     """
     if not ids:
         return []
-    oldest = min(ids)
+    oldest, name = min(ids), site.shown(namespace)
     return [
         each
         for each in snapshots
-        if namespace in each.manifest.namespaces and oldest <= make_id(each.manifest.taken_at, b"\xff" * ENTROPY_BYTES)
+        if (name in each.manifest.namespaces or not opens(site, each))
+        and oldest <= make_id(each.manifest.taken_at, b"\xff" * ENTROPY_BYTES)
     ]
+
+
+def opens(site: Site, snapshot: Snapshot) -> bool:
+    """Whether the snapshot is under the store's own key, or both are under none."""
+    return snapshot.manifest.key == site.shown("")
 
 
 def note_exchange(store: Store, at: datetime) -> None:
@@ -186,7 +194,8 @@ def behind(store: Store, site: Site, snapshots: Sequence[Snapshot]) -> tuple[Fau
     """Namespaces that count lower than a snapshot of them: something took acknowledged writes away from the store."""
     record = store.record(SYSTEM, _EXCHANGED, "last")
     since = None if record is None else msgspec.json.decode(record.value, type=datetime)
-    compared = [each.manifest for each in snapshots if since is None or each.manifest.taken_at > since]
+    ours = (each.manifest for each in snapshots if opens(site, each))
+    compared = [each for each in ours if since is None or each.taken_at > since]
     found: list[Fault] = []
     names = {site.shown(name): name for name in store.namespaces()}
     for shown in sorted({shown for each in compared for shown in each.namespaces}):

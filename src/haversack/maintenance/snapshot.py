@@ -79,6 +79,8 @@ class Manifest:
     reason: str = ""
     namespaces: Mapping[str, Contents] = field(default_factory=dict[str, Contents])
     """By name; a store that is encrypted shows keyed hashes of the names."""
+    key: str = ""
+    """Tells the keys of encrypted stores apart: what stands for the empty name. Empty: names are shown as they are."""
     rewritten_at: datetime | None = None
     """When something was erased from it after it was taken."""
 
@@ -143,6 +145,7 @@ def pack(
         sha256=_digest_of(copy),
         only=only,
         namespaces=contents_of(site, copy),
+        key=site.shown(""),
         rewritten_at=rewritten_at,
     )
     try:

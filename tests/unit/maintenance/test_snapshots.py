@@ -208,9 +208,9 @@ def test_erasing_reaches_snapshots(store: SqliteStore, site: SqliteSite) -> None
     late: Memory = replace(said, id=make_id(NOW + timedelta(minutes=1), b"0" * 10))
     store.apply("c", Batch(memories=(said,)))
     snapshot = taken(store, site)
-    assert archive.holding([snapshot], "c", [said.id]) == [snapshot]
-    assert archive.holding([snapshot], "c", [late.id]) == []
-    assert archive.holding([snapshot], "d", [said.id]) == []
+    assert archive.holding(site, [snapshot], "c", [said.id]) == [snapshot]
+    assert archive.holding(site, [snapshot], "c", [late.id]) == []
+    assert archive.holding(site, [snapshot], "d", [said.id]) == []
     done = archive.erase_from(site, snapshot, "c", Erasure(memories=(said.id,)), NOW)
     assert done is not None
     assert (done.id, done.memories, done.turns) == (OCCASION.id, 1, 0)

@@ -205,9 +205,10 @@ def test_a_change_of_key_waits_for_nobody_and_leaves_the_old_store_when_it_fails
         found = counts(connection, schema)
         return found if schema == "main" else {**found, "memories": 1}
 
-    with monkeypatch.context() as patched, pytest.raises(StoreError, match="nothing was changed"):
+    with monkeypatch.context() as patched:
         patched.setattr(rekeying, "_counts", wrong)
-        rekey(path, key=KEY, new_key="another")
+        with pytest.raises(StoreError, match="nothing was changed"):
+            rekey(path, key=KEY, new_key="another")
     assert words(path, KEY) == WORDS
     assert not list(tmp_path.glob("*partial*"))
 
@@ -226,6 +227,21 @@ def test_one_namespace_is_forgotten_in_an_encrypted_snapshot_and_restored_from_i
         sack.maintenance.reset(["zqnamespace"], execute=True, confirm="zqnamespace", snapshot=False)
         moved = sack.maintenance.restore_namespace(alone.path, "zqnamespace")
         assert (moved.memories, moved.turns) == (1, 1)
+
+
+def test_snapshots_under_other_keys_are_named_as_still_holding_what_was_forgotten(path: Path) -> None:
+    fill(path, None)
+    rekey(path, new_key=KEY)
+    with haversack.open(path, key=KEY, embedder="none") as sack:
+        own = sack.maintenance.snapshot()
+        ns = sack.namespace("zqnamespace")
+        (fact,) = ns.recall("swordfish", kinds=["fact"])
+        gone = ns.forget(fact.id, hard=True)
+        assert len(sack.maintenance.still_holding(gone)) == 3
+        done = sack.maintenance.forget_in_snapshots(gone)
+        assert [each.path for each in done.rewritten or ()] == [own.path]
+        assert own.path not in [each.path for each in sack.maintenance.still_holding(done)]
+        assert len(sack.maintenance.still_holding(done)) == 2
 
 
 def test_a_migration_keeps_its_copy_encrypted(path: Path, tmp_path: Path, cipher: Cipher) -> None:
