@@ -17,6 +17,7 @@ from haversack.llm.anthropic import AnthropicService
 from haversack.llm.calls import CallFailed, Patience
 from haversack.llm.openai import OpenAIService
 from haversack.llm.port import ChatService, Reply, ServiceCancelled, Usage
+from haversack.llm.sdk import SdkService
 from haversack.model.message import Message, Role, Text
 
 pytest.importorskip("openai")
@@ -97,6 +98,9 @@ def start() -> Iterator[Start]:
     yield begin
     for server in servers:
         server.script.release.set()
+    while _OPENED:
+        _OPENED.pop().close()
+    for server in servers:
         server.shutdown()
         server.server_close()
 
@@ -106,14 +110,21 @@ class Naps(list[float]):
         return Patience(sleep=self.append, attempts=attempts, timeout=timeout)
 
 
+_OPENED: list[SdkService] = []
+"""Closed after each test: a connection left to the collector is closed in whichever test that happens."""
+
+
 def openai(url: str, patience: Patience | None = None) -> OpenAIService:
-    return OpenAIService(model="m", base_url=url, patience=patience or Naps().patience())
+    service = OpenAIService(model="m", base_url=url, patience=patience or Naps().patience())
+    _OPENED.append(service)
+    return service
 
 
 def anthropic(url: str, patience: Patience | None = None) -> AnthropicService:
-    return AnthropicService(
-        model="m", api_key="k", base_url=url.removesuffix("/v1"), patience=patience or Naps().patience()
-    )
+    address = url.removesuffix("/v1")
+    service = AnthropicService(model="m", api_key="k", base_url=address, patience=patience or Naps().patience())
+    _OPENED.append(service)
+    return service
 
 
 def fine(text: str | None = "Hi") -> Answer:
