@@ -104,17 +104,6 @@ def test_senseless_keys_are_refused(sack: Haversack):
         sack.keys.rotate(sack.keys.create("x").key.id, grace=timedelta(days=8))
 
 
-def test_a_key_let_in_a_moment_ago_is_let_in_again_without_asking(sack: Haversack):
-    issued = sack.keys.create("agent")
-    assert sack.keys.recent(issued.secret) is None
-    sack.keys.check(issued.secret)
-    assert sack.keys.recent(issued.secret) == issued.key
-    assert sack.keys.recent(issued.secret) is None, "a second has passed"
-    sack.keys.check(issued.secret)
-    sack.keys.revoke(issued.key.id)
-    assert sack.keys.recent(issued.secret) is None
-
-
 def test_counting_uses_undoes_no_revocation(sack: Haversack):
     issued = sack.keys.create("agent")
     sack.keys.check(issued.secret)
