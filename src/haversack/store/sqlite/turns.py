@@ -13,7 +13,7 @@ from pathlib import Path
 
 from haversack.errors import BusyError
 
-__all__ = ["Turns", "busy"]
+__all__ = ["Turns"]
 
 
 class Turns:
@@ -33,13 +33,8 @@ class Turns:
             self._lock, self._pid = threading.Lock(), os.getpid()
         lock = self._lock
         if not lock.acquire(timeout=self._seconds):
-            raise busy(self._path)
+            raise BusyError(f"{self._path} is held by another writer; nothing was saved, try again")
         try:
             yield
         finally:
             lock.release()
-
-
-def busy(path: Path) -> BusyError:
-    """Somebody else has been writing for too long."""
-    return BusyError(f"{path} is held by another writer; nothing was saved, try again")
