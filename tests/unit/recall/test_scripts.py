@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from haversack.model.memory import Memory
+from haversack.embed.static import StaticEmbedder
+from haversack.model.memory import Kind, Memory, Source
 from haversack.recall import Recall
 from haversack.store.memory import MemoryStore
+from haversack.store.port import Batch
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TEXTS = {
@@ -27,6 +29,14 @@ TEXTS = {
     "greek": "Η βιβλιοθήκη είναι κλειστή",
     "hindi": "कल पुस्तकालय में बैठक है",
     "hebrew": "הספר על השולחן",
+    "vocalised": "مَدْرَسَة جديدة",
+    "turkish": "İzmir gezisi güzel geçti",
+    "danish": "Rødgrød med fløde",
+    "vietnamese": "Hẹn gặp ở Đà Nẵng",
+    "sign": "party tonight 🎉",
+    "letter": "C# build flags",
+    "initials": "a trip through the U.S.A.",
+    "compound": "co-operate on e-mail",
 }
 PROBES = [
     ("报告", "chinese"),
@@ -56,24 +66,47 @@ PROBES = [
     ("βιβλιοθηκη", "greek"),
     ("पुस्तकालय", "hindi"),
     ("הספר", "hebrew"),
+    ("הַסֵּפֶר", "hebrew"),
+    ("مدرسة", "vocalised"),
+    ("المدرسة", "vocalised"),
+    ("izmir", "turkish"),
+    ("rodgrod", "danish"),
+    ("da nang", "vietnamese"),
+    ("🎉", "sign"),
+    ("C#", "letter"),
+    ("USA", "initials"),
+    ("cooperate", "compound"),
+    ("email", "compound"),
 ]
 
 
-@pytest.fixture(scope="module")
-def found() -> Callable[[str], list[str]]:
-    from haversack.model.memory import Kind, Source
-    from haversack.store.port import Batch
-
+def finder(embedder: StaticEmbedder | None) -> Callable[[str], list[str]]:
     store = MemoryStore()
     rows = [
         Memory(id=name, kind=Kind.FACT, content=text, created_at=NOW, event_time=NOW, source=Source())
         for name, text in TEXTS.items()
     ]
     store.apply("n", Batch(memories=tuple(rows)))
-    recall = Recall(store)
+    recall = Recall(store, embedder)
+    recall.reembed("n")
     return lambda query: [hit.id for hit in recall.search(["n"], query, now=NOW, top_k=20)]
 
 
+@pytest.fixture(scope="module")
+def by_words() -> Callable[[str], list[str]]:
+    return finder(None)
+
+
+@pytest.fixture(scope="module")
+def by_default() -> Callable[[str], list[str]]:
+    return finder(StaticEmbedder())
+
+
 @pytest.mark.parametrize(("query", "name"), PROBES)
-def test_a_probe_finds_its_text(found: Callable[[str], list[str]], query: str, name: str) -> None:
-    assert found(query) == [name]
+def test_a_probe_finds_its_text(by_words: Callable[[str], list[str]], query: str, name: str) -> None:
+    assert by_words(query) == [name]
+
+
+@pytest.mark.parametrize(("query", "name"), PROBES)
+def test_a_probe_ranks_its_text_first(by_default: Callable[[str], list[str]], query: str, name: str) -> None:
+    assert by_default(query)[0] == name
