@@ -115,7 +115,9 @@ def rekey(
     new = None if new_key is None else _cipher(settings, new_key)
     if old is None and new is None:
         raise InputError(f"{path} is not encrypted: there is nothing to take away")
-    rows = SqliteSite(path, old).rekey(new)
+    from haversack.store.sqlite.rekey import rekey as write_anew
+
+    rows = write_anew(path, old, new)
     with closing(SqliteSite(path, new).open(path)) as renewed:
         note_exchange(renewed, utc_now())  # snapshots under another key are not compared with it
     return rows

@@ -10,28 +10,33 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from haversack.errors import StoreError
 from haversack.store.sqlite.cipher import Cipher
+from haversack.store.sqlite.site import alone, put_in_place, typed
 
 __all__ = ["rekey"]
 
 
-def rekey(
-    path: Path, old: Cipher | None, new: Cipher | None, put_in_place: Callable[[Path, Path], None]
-) -> dict[str, int]:
-    """Write the closed store (no log, nobody else) anew under the new key; rows by table, the same in both.
+def rekey(path: Path, old: Cipher | None, new: Cipher | None) -> dict[str, int]:
+    """Write the store anew under the new key, in the old file's place; rows by table, the same in both.
 
-    None stands for no encryption. Raises sqlite3.Error and StoreError; the old file is then as it was.
+    None stands for no encryption. Raises BusyError while anybody has it open, and StoreError; then it is as it was.
     """
+    with alone(path, old):
+        pass  # its log is folded in and gone
+    with typed(path):
+        return _exchange(path, old, new)
+
+
+def _exchange(path: Path, old: Cipher | None, new: Cipher | None) -> dict[str, int]:
     partial = path.with_name(f"{path.name}.partial-{os.getpid()}-rekey")
-    uri = f"{path.absolute().as_uri()}?mode=rw"
-    open_ = Cipher.plainly if old is None else old.connect
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    reach = Cipher.plainly if old is None else old.connect
     try:
-        with closing(open_(path, uri, uri=True, timeout=0.5, isolation_level=None)) as connection:
+        with closing(reach(path, address, uri=True, timeout=0.5, isolation_level=None)) as connection:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("COMMIT")  # the lock stays until the end

@@ -26,7 +26,7 @@ from haversack.store.sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from haversack.store.sqlite.cipher import Cipher
 
-__all__ = ["SqliteSite"]
+__all__ = ["SqliteSite", "alone", "put_in_place", "typed"]
 
 _RESTORE = "restore the last snapshot, or copy out what can be read with `haversack doctor --salvage NEW`"
 _RIGHT = "name the right file and give the key that it was encrypted with, or restore the last snapshot"
@@ -51,7 +51,7 @@ class SqliteSite:
         if not path.exists() or path.stat().st_size == 0:
             return 0
         if self._cipher is not None:
-            with _typed(path), closing(connect(path, 5.0, mode="ro", cipher=self._cipher)) as connection:
+            with typed(path), closing(connect(path, 5.0, mode="ro", cipher=self._cipher)) as connection:
                 return connection.execute("PRAGMA user_version").fetchone()[0]
         with path.open("rb") as file:
             return int.from_bytes(file.read(64)[60:64], "big")
@@ -98,7 +98,7 @@ class SqliteSite:
     def mend(self) -> list[str]:
         """See the protocol."""
         done = [f"removed {partial.name}, a copy that was not finished" for partial in self.sweep()]
-        with _typed(self.path), closing(connect(self.path, 5.0, mode="rw", cipher=self._cipher)) as connection:
+        with typed(self.path), closing(connect(self.path, 5.0, mode="rw", cipher=self._cipher)) as connection:
             for table, column in _COUNTED:
                 gone = connection.execute(f"DELETE FROM {table} AS t WHERE {_orphaned(column)}").rowcount
                 done += [f"removed {gone} {table} of memories that are gone"] if gone else []
@@ -117,7 +117,7 @@ class SqliteSite:
         self.open(target).close()
         rows, lost = 0, list[str]()
         with (
-            _typed(self.path),
+            typed(self.path),
             closing(connect(target, 5.0, mode="rw", cipher=self._cipher)) as into,
             _damaged(self.path, self._cipher) as damaged,
         ):
@@ -139,33 +139,21 @@ class SqliteSite:
             if not (self.path.exists() and keep.samefile(self.path)):
                 raise StoreError(f"{keep} exists already; the present store would not be kept")
             keep.unlink()  # an exchange that was interrupted before its second step
-        with _typed(replacement):
+        with typed(replacement):
             migrate(replacement, 5.0, shipped(), self._cipher)
-        with _alone(replacement, self._cipher):
+        with alone(replacement, self._cipher):
             pass
         if not self.path.exists():
-            _put_in_place(replacement, self.path)
+            put_in_place(replacement, self.path)
             return
         try:
-            with _alone(self.path, self._cipher) as connection:
+            with alone(self.path, self._cipher) as connection:
                 connection.execute("BEGIN EXCLUSIVE")
                 _link(self.path, keep)
-                _put_in_place(replacement, self.path)
+                put_in_place(replacement, self.path)
                 connection.execute("ROLLBACK")
         except NotAStoreError:
             self._exchange_damaged(replacement, keep)
-
-    def rekey(self, cipher: Cipher | None) -> dict[str, int]:
-        """Encrypt the store under another key, or with None not at all; rows by table.
-
-        Raises BusyError while anybody has it open. Snapshots keep the key that they were taken under.
-        """
-        from haversack.store.sqlite.rekey import rekey
-
-        with _alone(self.path, self._cipher):
-            pass
-        with _typed(self.path):
-            return rekey(self.path, self._cipher, cipher, _put_in_place)
 
     def _exchange_damaged(self, replacement: Path, keep: Path) -> None:
         """Nobody can work with the present file; its log is kept beside it, for it must not meet the new one."""
@@ -174,7 +162,7 @@ class SqliteSite:
             side = self.path.with_name(f"{self.path.name}{end}")
             if side.exists():
                 side.replace(keep.with_name(f"{keep.name}{end}"))
-        _put_in_place(replacement, self.path)
+        put_in_place(replacement, self.path)
 
     def _leftovers(self) -> Iterator[Fault]:
         for partial in _partials(self.path):
@@ -324,7 +312,8 @@ def _recount(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _typed(path: Path) -> Generator[None]:
+def typed(path: Path) -> Generator[None]:
+    """SQLite's errors as ours."""
     try:
         yield
     except sqlite3.Error as error:
@@ -332,7 +321,7 @@ def _typed(path: Path) -> Generator[None]:
 
 
 @contextmanager
-def _alone(path: Path, cipher: Cipher | None) -> Generator[sqlite3.Connection]:
+def alone(path: Path, cipher: Cipher | None) -> Generator[sqlite3.Connection]:
     """A connection while nobody else has the file, its log folded in and gone; BusyError otherwise."""
     try:
         with closing(connect(path, 0.5, mode="rw", cipher=cipher)) as connection:
@@ -354,7 +343,8 @@ def _link(path: Path, keep: Path) -> None:
         shutil.copy2(path, keep)
 
 
-def _put_in_place(replacement: Path, path: Path) -> None:
+def put_in_place(replacement: Path, path: Path) -> None:
+    """One file in another's place, in one step, durable on return."""
     replacement.replace(path)
     handle = os.open(path.absolute().parent, os.O_RDONLY)
     try:
