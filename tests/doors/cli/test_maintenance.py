@@ -211,3 +211,26 @@ def test_a_store_is_encrypted_and_its_key_changed(run: Run, stored: str) -> None
     assert run("recall", "units", "--json").data[0]["memory"]["id"] == stored
     for wrong in ((), ("--decrypt", "--new-key-file", "one.key"), ("--new-key-file", "none.key")):
         assert run("rekey", *wrong).code == 2
+
+
+def test_previews_change_no_byte_of_the_store(run: Run, stored: str) -> None:
+    taken = run("snapshot", "--execute", "--json").data["path"]
+    before = hashlib.sha256(Path("haversack.db").read_bytes()).hexdigest()
+    for command in (
+        ("lifecycle",),
+        ("lifecycle", "--stats"),
+        ("reorganize",),
+        ("snapshot",),
+        ("restore", taken),
+        ("reset",),
+        ("migrate",),
+        ("migrate", "--to", "other.db"),
+        ("rekey", "--decrypt"),
+        ("forget", stored),
+        ("forget", "--all", "--hard"),
+        ("doctor",),
+        ("share",),
+    ):
+        assert run(*command).code == 0, command
+        assert hashlib.sha256(Path("haversack.db").read_bytes()).hexdigest() == before, command
+    assert not Path("other.db").exists()
