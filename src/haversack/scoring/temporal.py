@@ -42,7 +42,9 @@ _M = r"(?P<month>" + "|".join(_MONTHS) + r"|jan|feb|mar|apr|jun|jul|aug|sept?|oc
 _D = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _Y = r"(?P<year>(?:19|20)\d\d)"
 _DATES = [
-    re.compile(rf"\b{_Y}-(?P<number>\d\d)-(?P<day>\d\d)\b"),
+    re.compile(rf"\b{_Y}(?P<join>[-/.])(?P<number>\d\d?)(?P=join)(?P<day>\d\d?)\b"),
+    re.compile(rf"\b(?P<day>\d\d?)\.(?P<number>\d\d?)\.{_Y}\b"),
+    re.compile(rf"\b{_Y}-(?P<number>\d\d)\b"),
     re.compile(rf"\b{_D}(?: of)? {_M}(?:,? {_Y})?\b"),
     re.compile(rf"\b{_M} {_D}(?:,? {_Y})?\b(?! *%)"),
     re.compile(rf"\b{_M},? (?:of )?{_Y}\b"),
@@ -50,9 +52,12 @@ _DATES = [
     re.compile(rf"\b{_Y}\b"),
 ]
 _AGO = re.compile(r"\b(?P<count>\d{1,3}|" + "|".join(_NUMBERS) + r")(?: of)? (?P<unit>day|week|month|year)s? ago\b")
+_THROUGH = re.compile(
+    r"\b(?:last|past|previous) (?P<count>\d{1,3}|" + "|".join(_NUMBERS) + r")(?: of)? (?P<unit>day|week|month|year)s?\b"
+)
 _LAST = re.compile(r"\b(?P<which>last|past|this) (?P<unit>week|weekend|month|year|" + "|".join(_DAYS) + r")\b")
 _PLAIN_DAY = re.compile(r"\bon (?P<unit>" + "|".join(_DAYS) + r")\b")
-_NEAR = {"today": 0, "tonight": 0, "this morning": 0, "yesterday": 1, "last night": 1}
+_NEAR = {"day before yesterday": 2, "today": 0, "tonight": 0, "this morning": 0, "yesterday": 1, "last night": 1}
 _WHEN = re.compile(
     r"\b(when|what (?:date|day|month|year|time)|how long|since when|how many (?:days|weeks|months|years)"
     r"|which (?:day|month|year|date))\b"
@@ -118,9 +123,12 @@ def _span(year: int, month: int | None, day: int | None, zone: tzinfo) -> list[S
 
 def _relative(text: str, now: datetime) -> list[Span]:
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    found: list[Span | None] = [
-        _days(midnight - timedelta(days=back), 1) for words, back in _NEAR.items() if words in text
-    ]
+    found: list[Span | None] = []
+    for words, back in _NEAR.items():
+        if words in text:
+            found.append(_days(midnight - timedelta(days=back), 1))
+            text = text.replace(words, " ")
+    found += [_through(midnight, _number(match["count"]), match["unit"]) for match in _THROUGH.finditer(text)]
     found += [_ago(midnight, _number(match["count"]), match["unit"]) for match in _AGO.finditer(text)]
     found += [_last(midnight, match["unit"], this=match["which"] == "this") for match in _LAST.finditer(text)]
     found += [_last(midnight, match["unit"], this=False) for match in _PLAIN_DAY.finditer(text)]
@@ -136,14 +144,22 @@ def _days(start: datetime, length: int, grain: Grain = Grain.DAY) -> Span:
 
 
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_FARTHEST = 366 * 50
+"""In days."""
 
 
 def _ago(midnight: datetime, count: int, unit: str) -> Span | None:
     length = _UNIT_DAYS[unit]
-    if count * length > 366 * 50:
+    if count * length > _FARTHEST:
         return None
     middle = midnight - timedelta(days=count * length)
     return _days(middle - timedelta(days=length // 2), length, _GRAINS[unit])
+
+
+def _through(midnight: datetime, count: int, unit: str) -> Span | None:
+    """So many units up to the end of today."""
+    length = count * _UNIT_DAYS[unit]
+    return _days(midnight - timedelta(days=length), length + 1, _GRAINS[unit]) if length <= _FARTHEST else None
 
 
 _GRAINS = {"day": Grain.DAY, "week": Grain.DAY, "month": Grain.MONTH, "year": Grain.YEAR}

@@ -29,6 +29,12 @@ def read(query: str, now: datetime = NOW) -> list[tuple[str, str, Grain]]:
         ("on Monday", "2024-05-13", "2024-05-14", Grain.DAY),
         ("last wednesday", "2024-05-08", "2024-05-09", Grain.DAY),
         ("two days ago", "2024-05-13", "2024-05-14", Grain.DAY),
+        ("the day before yesterday", "2024-05-13", "2024-05-14", Grain.DAY),
+        ("on 2024/3/4", "2024-03-04", "2024-03-05", Grain.DAY),
+        ("am 4.3.2024", "2024-03-04", "2024-03-05", Grain.DAY),
+        ("the 2024-02 numbers", "2024-02-01", "2024-03-01", Grain.MONTH),
+        ("in the last 3 days", "2024-05-12", "2024-05-16", Grain.DAY),
+        ("over the past two weeks", "2024-05-01", "2024-05-16", Grain.DAY),
     ],
 )
 def test_one_span(query: str, start: str, end: str, grain: Grain) -> None:
@@ -39,7 +45,18 @@ def test_a_month_without_a_year_is_each_of_them_since_the_earliest_memory() -> N
     assert [start for start, _, _ in read("in March")] == ["2023-03-01", "2024-03-01"]
 
 
-@pytest.mark.parametrize("query", ["may I ask", "30 February 2024", "call 2023456", "500 years ago", "nothing"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "may I ask",
+        "30 February 2024",
+        "call 2023456",
+        "500 years ago",
+        "the last 500 years",
+        "2024-13-01x 31.13.24",
+        "nothing",
+    ],
+)
 def test_no_span(query: str) -> None:
     assert read(query) == []
 
