@@ -229,7 +229,7 @@ def _name(path: str | None) -> str | None:
 
 def report(value: object) -> Report:
     """An engine's report as JSON; it holds ids, counts and reasons."""
-    return json.loads(msgspec.json.encode(value, enc_hook=_plain))
+    return json.loads(msgspec.json.encode(value, enc_hook=_plain, order="deterministic"))
 
 
 def _plain(value: object) -> object:
