@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from math import sqrt
 
 import msgspec
@@ -273,6 +274,7 @@ def _is_spoken_of(subject: str, old: str) -> bool:
     )
 
 
+@lru_cache(maxsize=2_048)  # each new statement meets the same few again
 def _names_of(text: str) -> frozenset[str]:
     return frozenset(anchor for anchor in anchors(text) if not _TIME.fullmatch(anchor))
 
