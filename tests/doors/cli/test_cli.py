@@ -323,3 +323,12 @@ def test_bench_measures_a_file_of_ones_own(run: Run, tmp_path: Path) -> None:
     assert run("bench", "nope.json").code == 3
     (tmp_path / "bad.json").write_text("{}")
     assert run("bench", "bad.json").code == 2
+
+
+def test_recall_by_similarity_alone(run: Run) -> None:
+    run("remember", "Tea at four", "--store", "m.db")
+    (hit,) = run("recall", "tea", "--weights", "similarity", "--json", "--store", "m.db").data
+    assert hit["parts"] == {"meaning": hit["score"]}
+    refused = run("recall", "tea", "--weights", "similar", "--store", "m.db")
+    assert refused.code != 0
+    assert "similarity" in refused.err

@@ -16,13 +16,22 @@ from haversack.engine.reading import Hit
 __all__ = ["COMMANDS", "show_account", "show_verdicts"]
 
 
+_weights = click.option(
+    "--weights",
+    default="default",
+    show_default=True,
+    help="default, balanced (.5/.3/.2 over 30 days) or similarity (nearest by meaning).",
+)
+
+
 @click.command()
 @click.argument("query")
 @click.option("--top-k", "-k", type=int, default=10, show_default=True, help="How many at the most.")
+@_weights
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
 @conditions
 @place
-def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | None) -> None:
+def recall(place: Place, chosen: Conditions, query: str, top_k: int, weights: str, now: str | None) -> None:
     """Find the memories that answer QUERY, best first. The query is words, never a query language.
 
     \b
@@ -31,7 +40,7 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | 
       haversack recall "what did we decide?" --kind decision --since 2026-01-01 --json
     """
     with place.open_namespace() as ns:
-        hits = ns.recall(query, top_k=top_k, now=now, **chosen.given())
+        hits = ns.recall(query, top_k=top_k, now=now, weights=weights, **chosen.given())
     if place.as_json:
         show.json_line(hits)
         return
@@ -46,12 +55,7 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, now: str | 
 @click.option("--layout", metavar="NAME", help=f"One of {', '.join(LAYOUTS)}.")
 @section_weights
 @click.option("--format", metavar="NAME", help=f"One of {', '.join(Format)}.")
-@click.option(
-    "--weights",
-    default="default",
-    show_default=True,
-    help="default, balanced (.5/.3/.2 over 30 days) or similarity (nearest by meaning).",
-)
+@_weights
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
 @click.option("--explain", "-x", is_flag=True, help="Also what the budget went to, and a verdict for every candidate.")
 @click.option("--chart", type=click.Path(dir_okay=False, path_type=Path), help="Draw the ledger into this SVG file.")
