@@ -26,6 +26,7 @@ from haversack.embed.embedder import Embedder, WordVectors
 from haversack.embed.static import StaticEmbedder
 from haversack.evaluation.conversations import Conversation, Query, load_beam, load_locomo
 from haversack.model.query import Filter
+from haversack.recall.features import GROUPS
 from haversack.recall.filtering import allowed
 from haversack.recall.fuse import Pool, gather, rank, traits_of, understand
 from haversack.scoring.blend import DEFAULT, Learned
@@ -74,26 +75,27 @@ def cases(
 
 
 def _likely(pool: Pool) -> NDArray[np.int64]:
-    value = sum(pool.features[name] for name in ("lexical", "dense", "soft", "session_best"))
+    value = sum(feature(pool, name) for name in ("lexical", "dense", "soft", "session_best"))
     value += sum(
-        np.float32(0.3) * pool.features[name] for name in ("before", "after", "speaker_named", "in_month", "on_day")
+        np.float32(0.3) * feature(pool, name) for name in ("before", "after", "speaker_named", "in_month", "on_day")
     )
     return np.argsort(-value, kind="stable")[:_CANDIDATES]
 
 
-def names_of(case: Sequence[Case]) -> list[str]:
-    return list(case[0].pool.features)
+def feature(pool: Pool, name: str) -> Floats:
+    found = pool.features.get(name)
+    return np.zeros(len(pool.rows), np.float32) if found is None else found
 
 
 def fit(train: Sequence[Case]) -> dict[str, tuple[float, float, float]]:
     """Base and slopes of each feature."""
-    names = names_of(train)
+    names = list(GROUPS)
     used = [case for case in train if case.gold[case.chosen].any()]
     counts = np.array([len(case.chosen) for case in used])
     starts = np.cumsum(counts) - counts
     traits = [traits_of(case.world.index) for case in used]
     trait = np.repeat([(1, each.length, each.roles) for each in traits], counts, axis=0).astype(np.float32)
-    matrix = np.concatenate([np.stack([case.pool.features[n][case.chosen] for n in names], axis=1) for case in used])
+    matrix = np.concatenate([np.stack([feature(case.pool, n)[case.chosen] for n in names], axis=1) for case in used])
     spread = matrix.std(0) + 1e-6
     matrix /= spread
     gold = np.concatenate([case.gold[case.chosen] for case in used]).astype(np.float32)
@@ -125,7 +127,7 @@ def calibrate(train: Sequence[Case], weights: dict[str, tuple[float, float, floa
     for case in train:
         traits = traits_of(case.world.index)
         total = np.zeros(len(case.pool.rows), np.float32) + sum(
-            case.pool.features[n] * np.float32(a + traits.length * b + traits.roles * c)
+            feature(case.pool, n) * np.float32(a + traits.length * b + traits.roles * c)
             for n, (a, b, c) in weights.items()
         )
         odds.append(total.astype(np.float32))

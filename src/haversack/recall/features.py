@@ -19,7 +19,7 @@ from haversack.recall.lexical import Term
 from haversack.recall.question import Question
 from haversack.scoring.temporal import Grain
 
-__all__ = ["GROUPS", "Evidence", "distinct", "features"]
+__all__ = ["GROUPS", "Around", "Evidence", "beside", "distinct", "features", "surroundings"]
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -41,7 +41,7 @@ _DAY = 86_400_000_000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What earlier steps found, over all rows of the namespace."""
+    """What earlier steps found of the candidates."""
 
     terms: Sequence[Term]
     lexical: Floats
@@ -50,23 +50,27 @@ class Evidence:
     """As it is, not below 0; None without vectors."""
     dense: Floats | None
     """The same with the best allowed row 1, and `lexical` where a row has no vector yet."""
-    soft: Floats
-    """Word-level likeness above the ordinary, the best row 1; 0 where it was not looked for."""
+    soft: Floats | None
+    """Word-level likeness above the ordinary, the best row 1; 0 where it was not looked for, None where nowhere."""
     match: Floats
-    """The fused match that neighbours and sessions pass on."""
+    """The fused match that neighbours and sessions pass on; of the rows in `Around.wider`, not of candidates alone."""
 
 
-class _Around(NamedTuple):
+class Around(NamedTuple):
     """Rows and the turns beside them: a copy of their part of a column answers for all."""
 
     wider: Rows
-    """The rows and their neighbours, each once, rising."""
+    """-1 for nowhere, then the rows and their neighbours, each once, rising."""
     places: tuple[Places, ...]
-    """Where in `wider` each row stands, and the ones before, after, two before and two after; its end: nowhere."""
+    """Where in `wider` each row stands, and the ones before, after, two before and two after."""
+    place: Places
+    """Where in `wider` each row of the namespace stands, and 0 (nowhere) for the others."""
 
     def part(self, column: NDArray[Any]) -> NDArray[Any]:
         """The column's values for `wider`, and 0 for nowhere."""
-        return np.append(column.take(self.wider), column.dtype.type(0))
+        values = column.take(self.wider)
+        values[0] = 0
+        return values
 
 
 class _Sessions(NamedTuple):
@@ -80,33 +84,39 @@ class _Sessions(NamedTuple):
     """Which rows belong to none."""
 
 
-def features(index: Index, question: Question, evidence: Evidence, rows: Rows) -> dict[str, Floats]:
-    """Each feature of these rows, by its name."""
-    columns = index.columns
-    around, sessions = _around(columns, rows), _sessions(index, rows)
-    found: dict[str, NDArray[Any]] = {"lexical": evidence.lexical[rows]}
+def features(index: Index, question: Question, evidence: Evidence, rows: Rows, around: Around) -> dict[str, Floats]:
+    """Each feature of these rows, by its name; one that the question does not touch is left out, and 0 for all."""
+    columns, sessions = index.columns, _sessions(index, rows)
+    flags, length = columns.flags.take(rows), columns.length.take(rows)
+    found: dict[str, NDArray[Any]] = {"lexical": evidence.lexical}
     found |= _windows(index, evidence.terms, around, sessions)
-    zeros = np.zeros(len(rows), np.float32)
-    found["dense"] = zeros if evidence.dense is None else evidence.dense[rows]
-    found["cosine"] = zeros if evidence.cosine is None else evidence.cosine[rows]
-    found["soft"] = evidence.soft[rows]
-    found |= _neighbours(columns, evidence.match, rows, around)
-    found["session_best"] = _session_best(evidence.match[rows], sessions)
+    meaning = (("dense", evidence.dense), ("cosine", evidence.cosine), ("soft", evidence.soft))
+    found |= {name: value for name, value in meaning if value is not None}
+    found |= _neighbours(columns, evidence.match, length, around)
+    found["session_best"] = _session_best(evidence.match.take(around.places[0]), sessions)
     found |= _people(index, question, rows)
     found |= _dates(columns, question, rows)
-    found |= _cues(columns.flags[rows], question)
-    found |= _lengths(columns, rows)
+    found |= _cues(flags, question)
+    found |= _lengths(columns.size.take(rows), length)
     return {name: value.astype(np.float32, copy=False) for name, value in found.items()}
 
 
-def _around(columns: Columns, rows: Rows) -> _Around:
-    before, after = columns.previous.take(rows), columns.following.take(rows)
-    before2 = np.where(before == NOWHERE, NOWHERE, columns.previous.take(before))
-    after2 = np.where(after == NOWHERE, NOWHERE, columns.following.take(after))
-    wider = distinct(columns.rows, rows, before, after, before2, after2)
-    place = np.full(columns.rows + 1, len(wider), np.int32)  # the last entry stands for NOWHERE
+def surroundings(columns: Columns, rows: Rows) -> Around:
+    """These rows and up to two places before and after them in their sessions."""
+    before, after, before2, after2 = beside(columns, rows)
+    wider = np.concatenate(([NOWHERE], distinct(columns.rows, rows, before, after, before2, after2)))
+    place = np.zeros(columns.rows + 1, np.int32)  # the last entry stands for NOWHERE
     place[wider] = np.arange(len(wider), dtype=np.int32)
-    return _Around(wider, tuple(map(place.take, (rows, before, after, before2, after2))))
+    return Around(wider, tuple(map(place.take, (rows, before, after, before2, after2))), place)
+
+
+def beside(columns: Columns, rows: Rows) -> tuple[NDArray[np.int32], ...]:
+    """The rows before these, after them, two before and two after, NOWHERE where there is none."""
+    before, after = columns.previous.take(rows), columns.following.take(rows)
+    before2, after2 = columns.previous.take(before), columns.following.take(after)
+    before2[before == NOWHERE] = NOWHERE
+    after2[after == NOWHERE] = NOWHERE
+    return before, after, before2, after2
 
 
 def _sessions(index: Index, rows: Rows) -> _Sessions:
@@ -125,11 +135,14 @@ def distinct(count: int, *groups: NDArray[np.integer[Any]]) -> Rows:
     return np.flatnonzero(held[:-1])
 
 
-def _windows(index: Index, terms: Sequence[Term], around: _Around, sessions: _Sessions) -> dict[str, Floats]:
+def _windows(index: Index, terms: Sequence[Term], around: Around, sessions: _Sessions) -> dict[str, Floats]:
     """Words found in the turns around as well as in the row, and in its whole session."""
-    held = np.zeros((len(around.wider) + 1, len(terms)), np.float32)
+    if not terms:
+        return {}
+    held = np.zeros((len(around.wider), len(terms)), np.float32)
     for column, term in enumerate(terms):
-        _spread(held[:-1, column], term, around.wider)
+        held[around.place.take(term.rows), column] = term.counts
+    held[0] = 0
     own, before, after, before2, after2 = (held.take(place, axis=0) for place in around.places)
     heard = own + np.float32(0.5) * (before + after) + np.float32(0.25) * (before2 + after2)
     weights = np.array([term.weight for term in terms], np.float32)
@@ -139,14 +152,6 @@ def _windows(index: Index, terms: Sequence[Term], around: _Around, sessions: _Se
         "window_cover": _weighed(np.minimum(heard, 1), weights) / np.float32(max(float(weights.sum()), 1e-6)),
         "session_words": np.where(sessions.lone, window, _session_words(index, own, sessions)[sessions.of]),
     }
-
-
-def _spread(held: Floats, term: Term, wider: Rows) -> None:
-    """Fill in how often each of the `wider` rows holds the term."""
-    places = np.searchsorted(term.rows, wider)
-    places[places == len(term.rows)] = 0
-    found = np.flatnonzero(term.rows[places] == wider)
-    held[found] = term.counts[places[found]]
 
 
 def _weighed(values: NDArray[Any], weights: Floats) -> Floats:
@@ -172,12 +177,11 @@ def _scaled(values: Floats) -> Floats:
     return values / top if top > 0 else values
 
 
-def _neighbours(columns: Columns, match: Floats, rows: Rows, around: _Around) -> dict[str, Floats]:
+def _neighbours(columns: Columns, near: Floats, length: Floats, around: Around) -> dict[str, Floats]:
     """What the turns beside match, less for a long row, whose own words should speak."""
-    near = around.part(match)
     asks = near * _has(around.part(columns.flags), Flag.ASKS)
     _, before, after, before2, after2 = around.places
-    calm = np.minimum(1, 60 / np.maximum(1, columns.length[rows])) ** 2
+    calm = np.minimum(1, 60 / np.maximum(1, length)) ** 2
     return {
         "before": calm * near.take(before),
         "after": calm * near.take(after),
@@ -197,22 +201,24 @@ def _session_best(match: Floats, sessions: _Sessions) -> Floats:
 
 
 def _people(index: Index, question: Question, rows: Rows) -> dict[str, NDArray[Any]]:
-    speakers = index.columns.speaker[rows]
+    speakers = index.columns.speaker.take(rows)
     named = [index.speakers[name] for name in index.speakers_named(question.words)]
-    user = speakers == index.speakers.get("user", NOWHERE - 1)
-    assistant = speakers == index.speakers.get("assistant", NOWHERE - 1)
-    return {
-        "speaker_named": np.isin(speakers, named) if named else np.zeros(len(rows), np.bool_),
-        "user": user,
-        "assistant": assistant,
-        "user_asks_of_self": user * question.first_person,
-        "assistant_asked_of_self": assistant * question.first_person,
-        "assistant_asked_about": assistant * question.about_assistant,
-    }
+    found: dict[str, NDArray[Any]] = {"speaker_named": np.isin(speakers, named)} if named else {}
+    if (code := index.speakers.get("user")) is not None:
+        found["user"] = user = speakers == code
+        if question.first_person:
+            found["user_asks_of_self"] = user
+    if (code := index.speakers.get("assistant")) is not None:
+        found["assistant"] = assistant = speakers == code
+        asked = {"assistant_asked_of_self": question.first_person, "assistant_asked_about": question.about_assistant}
+        found |= {name: assistant for name, does in asked.items() if does}
+    return found
 
 
 def _dates(columns: Columns, question: Question, rows: Rows) -> dict[str, Floats]:
-    times = columns.time[rows]
+    if not question.spans:
+        return {}
+    times = columns.time.take(rows)
     inside = {grain: np.zeros(len(rows), np.float32) for grain in Grain}
     late = np.zeros(len(rows), np.float32)
     for span in question.spans:
@@ -229,20 +235,21 @@ def _dates(columns: Columns, question: Question, rows: Rows) -> dict[str, Floats
 
 
 def _cues(flags: NDArray[np.uint16], question: Question) -> dict[str, Floats]:
-    return {
-        "tells_when": _has(flags, Flag.TIMELY) * question.when,
-        "tells_amount": _has(flags, Flag.COUNTS) * question.amount,
-        "tells_name": _has(flags, Flag.NAMES) * question.name,
-        "is_question": _has(flags, Flag.QUESTION),
-        "asks": _has(flags, Flag.ASKS),
-        "prefers": _has(flags, Flag.PREFERS),
+    wanted = {
+        "tells_when": (Flag.TIMELY, question.when),
+        "tells_amount": (Flag.COUNTS, question.amount),
+        "tells_name": (Flag.NAMES, question.name),
+        "is_question": (Flag.QUESTION, True),
+        "asks": (Flag.ASKS, True),
+        "prefers": (Flag.PREFERS, True),
     }
+    return {name: _has(flags, flag) for name, (flag, does) in wanted.items() if does}
 
 
-def _lengths(columns: Columns, rows: Rows) -> dict[str, NDArray[Any]]:
-    size = np.maximum(1, columns.size[rows])
+def _lengths(size: Floats, length: Floats) -> dict[str, NDArray[Any]]:
+    size = np.maximum(1, size)
     return {
-        "brief": np.minimum(1, columns.length[rows] / 10),
+        "brief": np.minimum(1, length / 10),
         "size": np.log1p(size) / 5,
         "over_60": np.maximum(0, np.log(size / 60)),
     }

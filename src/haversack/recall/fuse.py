@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from haversack.embed.embedder import Vectors, WordVectors
 from haversack.model.times import from_micros
-from haversack.recall.columns import NOWHERE, Columns
-from haversack.recall.features import GROUPS, Evidence, distinct, features
+from haversack.recall.columns import Columns
+from haversack.recall.features import GROUPS, Around, Evidence, beside, distinct, features, surroundings
 from haversack.recall.index import Index
 from haversack.recall.lexical import Term, bm25, find_terms
 from haversack.recall.nearest import best
@@ -45,7 +44,7 @@ class Grasp:
     lexical: Floats
     """BM25 of every row."""
     cosine: Floats | None
-    """None without vectors."""
+    """Of every row, not below 0; None without vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +53,7 @@ class Pool:
 
     rows: NDArray[np.int64]
     features: dict[str, Floats]
+    """One that is not there is 0 for all."""
     sensed: Mask
     """Which have a vector that the question's was compared with; the others are known by their words alone."""
 
@@ -86,29 +86,35 @@ def understand(index: Index, query: str, vector: Vectors | None, now: datetime) 
     question = read(query, now, from_micros(index.extent.earliest))
     terms = find_terms(index, question.keys)
     cosine = None if vector is None else cosines(index.columns, vector)
+    if cosine is not None:
+        np.maximum(cosine, 0, out=cosine)
     return Grasp(question=question, terms=terms, lexical=bm25(index, terms), cosine=cosine)
 
 
 def gather(index: Index, grasp: Grasp, masks: Sequence[Mask], vocabulary: WordVectors | None) -> Pool:
     """The rows that any mask lets pass and that anything connects with the question, with their features."""
-    question, terms, cosine = grasp.question, grasp.terms, grasp.cosine
-    mask = np.logical_or.reduce(masks)
-    lexical = _scaled(grasp.lexical, mask)
-    dense = None if cosine is None else _dense(index.columns, cosine, lexical, mask)
+    columns, mask = index.columns, masks[0] if len(masks) == 1 else np.logical_or.reduce(masks)
+    scale = _Scale(_top(grasp.lexical, mask), 0.0 if grasp.cosine is None else _top(grasp.cosine, mask))
+    rows = np.flatnonzero(mask) if len(mask) <= _ALL_BELOW else _pool(index, grasp, scale, mask, masks)
+    around = surroundings(columns, rows)
+    lexical = scale.words(around.part(grasp.lexical))
+    cosine = None if grasp.cosine is None else around.part(grasp.cosine)
+    sensed = around.part(columns.scale) > 0
+    dense = None if cosine is None else np.where(sensed, scale.meaning(cosine), lexical)
     match = lexical if dense is None else np.float32(0.5) * (lexical + dense)
-    rows = _pool(match, mask, masks, index.columns)
-    soft, match = _soften(index, question, rows, match, vocabulary)
+    soft, match = _soften(index, grasp.question, rows, around, match, vocabulary)
+    own = around.places[0]
     evidence = Evidence(
-        terms=terms,
-        lexical=lexical,
-        cosine=None if cosine is None else np.maximum(cosine, 0),
-        dense=dense,
+        terms=grasp.terms,
+        lexical=lexical.take(own),
+        cosine=None if cosine is None else cosine.take(own),
+        dense=None if dense is None else dense.take(own),
         soft=soft,
         match=match,
     )
-    found = features(index, question, evidence, rows)
-    connected = (match[rows] > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
-    sensed = np.zeros(len(rows), np.bool_) if cosine is None else index.columns.scale[rows] > 0
+    found = features(index, grasp.question, evidence, rows, around)
+    sensed = np.zeros(len(rows), np.bool_) if cosine is None else sensed.take(own)
+    connected = (match.take(own) > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
     if connected.all():
         return Pool(rows=rows, features=found, sensed=sensed)
     kept = np.flatnonzero(connected)  # places select ten times faster than a mask
@@ -120,7 +126,7 @@ def weigh(pool: Pool, learned: Learned, traits: Traits) -> dict[str, Floats]:
     parts = {group: np.zeros(len(pool.rows), np.float32) for group in dict.fromkeys(GROUPS.values())}
     for name, slopes in learned.weights.items():
         weight = learned.scale * (slopes[0] + traits.length * slopes[1] + traits.roles * slopes[2])
-        if weight:
+        if weight and name in pool.features:
             parts[GROUPS[name]] += np.float32(weight) * pool.features[name]
     return parts
 
@@ -175,60 +181,73 @@ def _odds(pool: Pool, learned: Learned, traits: Traits) -> tuple[Floats, dict[st
     return np.stack(list(parts.values())).sum(axis=0, dtype=np.float32) + shift, parts
 
 
-def _scaled(values: Floats, mask: Mask) -> Floats:
-    top = float(np.max(values, where=mask, initial=0.0))
-    return values / np.float32(top) if top > 0 else values
+def _top(values: Floats, mask: Mask) -> float:
+    return float(_under(values, mask).max(initial=0.0))
 
 
-def _dense(columns: Columns, cosine: Floats, lexical: Floats, mask: Mask) -> Floats:
-    dense = _scaled(np.maximum(cosine, 0), mask)
-    sensed = columns.scale > 0
-    return dense if sensed.all() else np.where(sensed, dense, lexical)
+def _under(values: Floats, mask: Mask) -> Floats:
+    """The values that the mask lets pass, 0 for the others."""
+    return values if mask.all() else np.where(mask, values, np.float32(0))
 
 
-def _pool(match: Floats, mask: Mask, masks: Sequence[Mask], columns: Columns) -> NDArray[np.int64]:
-    """All rows of a small namespace, else the best ones under each mask and those beside them."""
-    if len(match) <= _ALL_BELOW:
-        return np.flatnonzero(mask)
-    found = [_beside(near, columns) for each in masks if len(near := _nearest(match * each, columns))]
-    pool = distinct(len(match), *chain.from_iterable(found))
+class _Scale(NamedTuple):
+    """What words and vectors reach at best among the allowed rows: they are measured against it."""
+
+    lexical: float
+    cosine: float
+
+    def words(self, lexical: Floats) -> Floats:
+        """BM25, the best allowed row 1."""
+        return lexical / np.float32(self.lexical) if self.lexical else lexical
+
+    def meaning(self, cosine: Floats) -> Floats:
+        """The same for cosines."""
+        return cosine / np.float32(self.cosine) if self.cosine else cosine
+
+
+def _pool(index: Index, grasp: Grasp, scale: _Scale, mask: Mask, masks: Sequence[Mask]) -> NDArray[np.int64]:
+    """The best rows of a large namespace under each mask, and those beside them."""
+    match = scale.words(grasp.lexical)
+    if grasp.cosine is not None:
+        dense = scale.meaning(grasp.cosine)
+        if index.extent.senseless:
+            dense = np.where(index.columns.scale > 0, dense, match)
+        match = match + dense
+    found: list[NDArray[np.integer[Any]]] = []
+    for each in masks:
+        allowed = _under(match, each)
+        near = best(allowed, index.columns.born, _POOL)
+        near = near[allowed[near] > 0]
+        found += (near, *beside(index.columns, near))
+    pool = distinct(len(match), *found)
     return pool[mask[pool]]
 
 
-def _nearest(match: Floats, columns: Columns) -> NDArray[np.int64]:
-    near = best(match, columns.born, _POOL)
-    return near[match[near] > 0]
-
-
-def _beside(rows: NDArray[np.int64], columns: Columns) -> tuple[NDArray[np.integer[Any]], ...]:
-    """The rows, and those up to two places before and after them in their sessions."""
-    before, after = columns.previous[rows], columns.following[rows]
-    before2 = np.where(before == NOWHERE, NOWHERE, columns.previous[before])
-    after2 = np.where(after == NOWHERE, NOWHERE, columns.following[after])
-    return rows, before, after, before2, after2
-
-
 def _soften(
-    index: Index, question: Question, rows: NDArray[np.int64], match: Floats, vocabulary: WordVectors | None
-) -> tuple[Floats, Floats]:
-    """Soft matches, and the match with them in it: seven parts of ten the old one, three soft."""
-    soft = np.zeros_like(match)
+    index: Index,
+    question: Question,
+    rows: NDArray[np.int64],
+    around: Around,
+    match: Floats,
+    vocabulary: WordVectors | None,
+) -> tuple[Floats | None, Floats]:
+    """Soft matches of the rows, and the match around with them in it: seven parts of ten the old one, three soft."""
     if vocabulary is None or not len(rows):
-        return soft, match
-    near = rows[best(_around(index.columns, match, rows), index.columns.born[rows], _SOFT)]
-    likeness = soft_match(index, vocabulary, question, near)
+        return None, match
+    own, before, after = around.places[:3]
+    beside_it = match.take(before) + match.take(after)
+    promise: Floats = match.take(own) + np.float32(0.2) * beside_it
+    near = best(promise, index.columns.born.take(rows), _SOFT)
+    likeness = soft_match(index, vocabulary, question, rows[near])
     above = np.maximum(0, likeness - np.partition(likeness, len(near) // 2)[len(near) // 2])
     top = float(above.max(initial=0.0))
     if not top:
-        return soft, match
+        return None, match
+    soft = np.zeros(len(rows), np.float32)
     soft[near] = above / np.float32(top)
-    return soft, (0.7 * match + 0.3 * soft).astype(np.float32)
-
-
-def _around(columns: Columns, match: Floats, rows: NDArray[np.int64]) -> Floats:
-    before, after = columns.previous.take(rows), columns.following.take(rows)
-    beside = match.take(before) * (before != NOWHERE) + match.take(after) * (after != NOWHERE)
-    return match.take(rows) + np.float32(0.2) * beside
+    match = np.float32(0.7) * match
+    match[own] += np.float32(0.3) * soft
+    return soft, match
 
 
 def _siblings(odds: Floats, turns: NDArray[np.uint64], born: NDArray[np.int64]) -> Floats:

@@ -71,6 +71,8 @@ class Extent(NamedTuple):
     dated: bool
     """Whether any row's validity begins or ends."""
     pinned: bool
+    senseless: bool
+    """Whether any row has no direction to compare: no vector, or one of zeros."""
     session_lengths: NDArray[np.float64]
     """Words of each session, and 0 for none."""
     session_mean: float
@@ -109,9 +111,12 @@ class Index:
             columns = self.columns
             dated = (columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()
             pinned = (columns.flags & np.uint16(Flag.PINNED)).any()
+            senseless = (columns.scale <= 0).any()
             lengths = np.array([*self.session_length, 0.0])
             mean = max(1.0, float(lengths.sum()) / max(1, len(self.session_length)))
-            self._extent = Extent(int(columns.time.min(initial=LAST)), bool(dated), bool(pinned), lengths, mean)
+            self._extent = Extent(
+                int(columns.time.min(initial=LAST)), bool(dated), bool(pinned), bool(senseless), lengths, mean
+            )
         return self._extent
 
     @property
@@ -201,6 +206,7 @@ class Index:
 
     def embed(self, vectors: Mapping[str, Quantised]) -> None:
         """Take over vectors."""
+        self._extent = None
         for memory_id, vector in vectors.items():
             row = self.place.get(memory_id)
             if row is not None:

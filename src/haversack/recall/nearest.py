@@ -18,6 +18,8 @@ __all__ = ["best", "nearest"]
 
 _WIDER = 4
 """How many times the wanted rows are looked at more closely."""
+_MANY = 64
+"""Times the wanted values from which a sample tells first where to look."""
 
 
 def nearest(
@@ -48,12 +50,23 @@ def best(values: NDArray[np.float32], born: NDArray[np.int64], count: int) -> ND
         return np.arange(len(values))
     if not count:
         return np.zeros(0, np.intp)
+    if len(values) > _MANY * count:
+        near = np.flatnonzero(values >= _floor(values, count))
+        if count <= len(near) < len(values):
+            return near[best(values[near], born[near], count)]
     least = np.partition(values, -count)[-count]
     above, level = np.flatnonzero(values > least), np.flatnonzero(values == least)
     wanted = count - len(above)
     if wanted < len(level):
         level = level[np.argpartition(born[level], wanted - 1)[:wanted]]
     return np.concatenate([above, level])
+
+
+def _floor(values: NDArray[np.float32], count: int) -> np.float32:
+    """A value that, by a sample of the values, about twice `count` of them reach."""
+    sample = values[:: _MANY // 4]
+    wanted = 2 * count // (_MANY // 4) + 1
+    return np.partition(sample, -wanted)[-wanted]
 
 
 def _shared(index: Index, text: str) -> NDArray[np.float32]:

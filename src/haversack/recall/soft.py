@@ -57,6 +57,6 @@ def _asked(index: Index, vocabulary: WordVectors, question: Question) -> list[in
 def _cosines(vocabulary: WordVectors, pieces: list[int], others: NDArray[np.intp]) -> Floats:
     """One row per piece, one column per other piece."""
     codes, norms = vocabulary.codes, vocabulary.norms
-    products = np.asarray(simsimd.cdist(codes[pieces], codes[others], metric="inner")).astype(np.float32)
+    products: Floats = np.asarray(simsimd.cdist(codes[pieces], codes[others], metric="inner", out_dtype="f32"))
     cosines = products / norms[pieces][:, None] / norms[others]
     return cosines * (cosines > _FAR)

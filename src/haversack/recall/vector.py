@@ -17,5 +17,7 @@ def cosines(columns: Columns, query: NDArray[np.float32]) -> NDArray[np.float32]
     if not top or not columns.rows:
         return None
     codes = np.rint(query * (127 / top)).astype(np.int8)
-    products = np.asarray(simsimd.cdist(codes[None, :], columns.vectors, metric="inner"))[0]
-    return products.astype(np.float32) * columns.scale * np.float32(top / 127)
+    products = np.asarray(simsimd.cdist(codes[None, :], columns.vectors, metric="inner", out_dtype="f32"))[0]
+    products *= columns.scale
+    products *= np.float32(top / 127)
+    return products
