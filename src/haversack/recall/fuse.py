@@ -235,9 +235,8 @@ def _soften(
     if vocabulary is None or not len(rows):
         return None, match
     own, before, after = around.places[:3]
-    beside_it = match.take(before) + match.take(after)
-    promise: Floats = match.take(own) + np.float32(0.2) * beside_it
-    near = best(promise, index.columns.born.take(rows), _SOFT)
+    promise = match.take(own) + np.float32(0.2) * (match.take(before) + match.take(after))
+    near = best(promise.astype(np.float32, copy=False), index.columns.born.take(rows), _SOFT)
     likeness = soft_match(index, vocabulary, question, rows[near])
     above = np.maximum(0, likeness - np.partition(likeness, len(near) // 2)[len(near) // 2])
     top = float(above.max(initial=0.0))
