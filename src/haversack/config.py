@@ -147,6 +147,8 @@ def _file(path: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[str, 
         return {}
     if isinstance(path, Mapping):
         return dict(path)
+    if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ConfigError(f"config must be a path, or a mapping like a file's content, not {type(path).__name__}")
     place = Path(path)
     try:
         text = place.read_text(encoding="utf-8-sig")

@@ -48,6 +48,8 @@ def open_haversack(
     a function that gives it, the file is encrypted (an extra); the settings may say where a key is (`encryption`).
     """
     store = _place(store)
+    if not isinstance(read_only, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"read_only={read_only!r} must be True or False")
     settings = config if isinstance(config, Config) else load_config(config)
     cipher = _cipher(settings, key)
     port = _store(store, read_only=read_only, cipher=cipher)
@@ -136,6 +138,8 @@ def _cipher(settings: Config, key: str | bytes | Callable[[], str | bytes] | Non
     chosen = key if key is not None else settings.encryption.read()
     if chosen is None:
         return None
+    if not (isinstance(chosen, str | bytes) or callable(chosen)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"key must be a text, bytes or a function that gives one, not {type(chosen).__name__}")
     try:
         from haversack.store.sqlite.cipher import Cipher
     except ImportError:

@@ -117,7 +117,7 @@ def layout_named(name: str | Layout, own: Mapping[str, Layout] = MappingProxyTyp
     if isinstance(name, Layout):
         return name
     known = {**LAYOUTS, **own}
-    if name not in known:
+    if not isinstance(name, str) or name not in known:  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"layout={name!r} is not known; {nearest(str(name), known)}"
         raise InputError(msg)
     return known[name]

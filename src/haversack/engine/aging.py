@@ -13,7 +13,7 @@ import msgspec
 from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
-from haversack.errors import ConfigError, ConflictError, NotFoundError, RefusedError, nearest
+from haversack.errors import ConfigError, ConflictError, InputError, NotFoundError, RefusedError, nearest
 from haversack.lifecycle.plan import plan
 from haversack.lifecycle.policy import TARGET, Action, Eviction, Policy
 from haversack.lifecycle.proposals import Decided, Proposal, Proposed
@@ -125,7 +125,11 @@ def decide(core: Core, shared: str, proposal_id: str, *, accepted: bool, by: str
 
 
 def _checked(policy: Policy | Mapping[str, Any]) -> Policy:
-    return policy if isinstance(policy, Policy) else read_policy(policy)
+    if isinstance(policy, Policy):
+        return policy
+    if not isinstance(policy, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"policy must be a Policy or a mapping of settings, not {type(policy).__name__}")
+    return read_policy(policy)
 
 
 def _turns_along(before: Mapping[str, Memory], after: tuple[Memory, ...]) -> tuple[Written, ...]:

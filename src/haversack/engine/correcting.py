@@ -8,6 +8,7 @@ from typing import Unpack
 
 from haversack.compaction import kinds
 from haversack.compaction.kinds import Hop
+from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.remembering import remember
@@ -25,6 +26,7 @@ _TRIES = 5
 _MOST = 100_000
 
 
+@checked
 class Knowledge:
     """What can be said of single kinds of memories of one namespace."""
 

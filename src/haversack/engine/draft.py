@@ -11,6 +11,7 @@ from typing import Any, TypedDict, TypeVar, cast
 
 import msgspec
 
+from haversack.engine.arguments import several
 from haversack.errors import InputError, nearest
 from haversack.model.memory import Fields, Json, Kind, Memory, Metadata, Source, Trust
 from haversack.model.query import Filter
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 _Closed = TypeVar("_Closed", bound=StrEnum)
+_DEEPEST = 100
+"""Levels of metadata; deeper ones are a fault of whoever made them."""
 _WEIGHTS = {"default": DEFAULT, "balanced": RETRIEVAL, "similarity": SIMILARITY}
 
 
@@ -120,12 +123,15 @@ def read_filter(conditions: Conditions) -> Filter:
     refuse_unknown(conditions, Conditions.__annotations__, "filter")
     kinds = conditions.get("kinds")
     session = conditions.get("session")
+    since, until = _moment(conditions.get("since"), "since"), _moment(conditions.get("until"), "until")
+    if since and until and until < since:
+        raise InputError(f"until={until.isoformat()} is earlier than since={since.isoformat()}: nothing lies between")
     return Filter(
-        kinds=None if kinds is None else frozenset(read_choice(Kind, kind, "kinds") for kind in _several(kinds)),
+        kinds=None if kinds is None else frozenset(read_choice(Kind, one, "kinds") for one in several(kinds, "kinds")),
         tags=frozenset(read_names(conditions.get("tags"), "tags")),
         session=None if session is None else label(session, "session"),
-        since=_moment(conditions.get("since"), "since"),
-        until=_moment(conditions.get("until"), "until"),
+        since=since,
+        until=until,
         where=tuple(read_metadata(conditions.get("where"), "where").items()),
         as_of=_moment(conditions.get("as_of"), "as_of"),
     )
@@ -148,7 +154,7 @@ def read_weights(choice: str | Weights | Mapping[str, float]) -> Weights:
     if isinstance(choice, Mapping):
         refuse_unknown(choice, [part.name for part in fields(Weights)], "weight")
         return replace(RETRIEVAL, **choice)
-    if choice not in _WEIGHTS:
+    if not isinstance(choice, str) or choice not in _WEIGHTS:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"unknown weights {choice!r}: {nearest(str(choice), _WEIGHTS)}")
     return _WEIGHTS[choice]
 
@@ -181,7 +187,7 @@ def read_names(names: Iterable[str] | None, what: str) -> tuple[str, ...]:
     """Checked labels without repeats, in the order given; one string is one name."""
     if names is None:
         return ()
-    return tuple(dict.fromkeys(label(name, what) for name in _several(names)))
+    return tuple(dict.fromkeys(label(name, what) for name in several(names, what)))
 
 
 def read_metadata(metadata: Mapping[str, Any] | None, what: str = "metadata") -> Metadata:
@@ -192,12 +198,14 @@ def read_metadata(metadata: Mapping[str, Any] | None, what: str = "metadata") ->
         raise InputError(f"{what} must be a mapping, not {type(metadata).__name__}")
     try:
         plain = msgspec.json.decode(msgspec.json.encode(_clean_json(dict(metadata), what)))
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"{what} must hold JSON data: {error}") from None
     return Fields(cast("dict[str, Json]", plain))
 
 
-def _clean_json(value: object, what: str) -> object:
+def _clean_json(value: object, what: str, depth: int = 0) -> object:
+    if depth > _DEEPEST:
+        raise InputError(f"{what} is nested more than {_DEEPEST} deep")
     match value:
         case str():
             return clean(value, what)
@@ -205,9 +213,11 @@ def _clean_json(value: object, what: str) -> object:
             raise InputError(f"{what} holds {value!r}, which JSON cannot say")
         case Mapping():
             pairs = cast("Mapping[object, object]", value).items()
-            return {_key(key, what): _clean_json(item, what) for key, item in pairs}
+            return {_key(key, what): _clean_json(item, what, depth + 1) for key, item in pairs}
         case list() | tuple():
-            return [_clean_json(item, what) for item in cast("list[object]", value)]
+            return [_clean_json(item, what, depth + 1) for item in cast("list[object]", value)]
+        case _ if issubclass(kind := type(value), set | frozenset | bytes | bytearray | memoryview):
+            raise InputError(f"{what} holds a {kind.__name__}, which JSON cannot say")
         case _:
             return value
 
@@ -216,10 +226,6 @@ def _key(key: object, what: str) -> str:
     if not isinstance(key, str):
         raise InputError(f"{what} has the key {key!r}; keys must be strings")
     return clean(key, what)
-
-
-def _several(values: Iterable[str] | str) -> Iterable[str]:
-    return (values,) if isinstance(values, str) else values
 
 
 def _moment(value: Moment | None, field: str) -> datetime | None:

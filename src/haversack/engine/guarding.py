@@ -13,6 +13,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from haversack.assemble import Candidate
+from haversack.engine.arguments import several
 from haversack.errors import InputError, nearest
 
 __all__ = ["Suspicion", "hold_back", "read_suspicions", "suspicions_of"]
@@ -84,9 +85,9 @@ def hold_back(candidates: Iterable[Candidate], suspicions: Collection[Suspicion]
 
 def read_suspicions(choices: Iterable[str]) -> frozenset[Suspicion]:
     """Checked words: `instructions`, `secrets`."""
-    words = (choices,) if isinstance(choices, str) else tuple(choices)
+    words = tuple(several(choices, "hold_back"))
     for word in words:
-        if word not in _CHOICES:
+        if not isinstance(word, str) or word not in _CHOICES:
             raise InputError(f"unknown choice {word!r} in hold_back: {nearest(str(word), _CHOICES)}")
     return frozenset(_CHOICES[word] for word in words)
 

@@ -6,6 +6,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from haversack.budget import check_tokens
+from haversack.engine.arguments import checked
 from haversack.engine.auditing import Audit
 from haversack.engine.core import Core
 from haversack.engine.jobs import JobBoard
@@ -20,6 +22,7 @@ from haversack.store.port import Batch
 __all__ = ["Haversack"]
 
 
+@checked
 class Haversack:
     """One open store. A context manager; safe to share between threads."""
 
@@ -58,6 +61,8 @@ class Haversack:
 
         Where the model's tokenizer is unknown, its estimates get tighter; never below what was ever reported.
         """
+        check_tokens(counted, "counted")
+        check_tokens(reported, "reported")
         if self._core.calibrations is not None:
             self._core.calibrations.learn(model, counted=counted, reported=reported)
 

@@ -11,11 +11,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from haversack.engine.aging import desk_of
+from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.forgetting import Forgotten, certified
 from haversack.engine.jobs import JobBoard, JobState
 from haversack.engine.trims import trimmed
-from haversack.errors import ReadOnlyError, RefusedError
+from haversack.errors import NotFoundError, ReadOnlyError, RefusedError
 from haversack.maintenance import archive, restore
 from haversack.maintenance.archive import Schedule
 from haversack.maintenance.health import Health, NamespaceHealth, advise, look_at
@@ -42,6 +43,7 @@ class SnapshotPlan:
     """Whether the schedule asks for one now."""
 
 
+@checked
 class StoreMaintenance:
     """Keeping one store healthy. Only `snapshot` acts at once, for it changes nothing that is there."""
 
@@ -100,11 +102,11 @@ class StoreMaintenance:
 
     def verify_snapshot(self, path: str | os.PathLike[str]) -> None:
         """Read it whole; NotAStoreError when a byte differs from what was sealed."""
-        verify(Path(path))
+        verify(_snapshot_at(path))
 
     def restore_namespace(self, path: str | os.PathLike[str], namespace: str) -> Moved:
         """Bring one namespace back from a snapshot; it must not exist here."""
-        moved = restore.restore_namespace(self._site(), Path(path), self._core.store, namespace)
+        moved = restore.restore_namespace(self._site(), _snapshot_at(path), self._core.store, namespace)
         self._core.recall.forget(namespace)
         return moved
 
@@ -271,6 +273,12 @@ def _counted(store: Store, name: str) -> Moved:
         tombstones=census.tombstones,
         sha256="",
     )
+
+
+def _snapshot_at(path: str | os.PathLike[str]) -> Path:
+    if not Path(path).is_file():
+        raise NotFoundError(f"there is no snapshot at {os.fspath(path)}")
+    return Path(path)
 
 
 def _there(path: Path) -> str | None:

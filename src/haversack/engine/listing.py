@@ -89,6 +89,8 @@ def wake_up(core: Core, namespace: str, now: datetime, *, top: int, least: float
 
     Ranked by importance, halved for every fourteen days since they were said.
     """
+    if top < 0:
+        raise InputError(f"top={top} must be 0 or more")
     known = [memory for memory in live(core, namespace, Filter(), now) if memory.importance >= least]
     known.sort(key=lambda memory: (-_claim(memory, now), memory.id))
     return known[:top], len(known)

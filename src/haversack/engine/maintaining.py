@@ -8,6 +8,7 @@ from typing import Any
 
 from haversack.engine import access, aging
 from haversack.engine.aging import desk_of
+from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.jobs import JobBoard
 from haversack.engine.keeping import StoreMaintenance, health_of
@@ -30,6 +31,7 @@ from haversack.model.text import label
 __all__ = ["NamespaceMaintenance"]
 
 
+@checked
 class NamespaceMaintenance:
     """Keeping one namespace healthy. Verbs that change something preview unless told to execute."""
 

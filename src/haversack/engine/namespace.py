@@ -21,6 +21,7 @@ from haversack.engine import (
     remembering,
     tidying,
 )
+from haversack.engine.arguments import checked, several
 from haversack.engine.core import Core
 from haversack.engine.correcting import Knowledge
 from haversack.engine.draft import (
@@ -88,6 +89,7 @@ class Shape(Question, total=False):
     """Memories that look like `instructions` to a model or like `secrets` stay out, with a verdict that says so."""
 
 
+@checked
 class Namespace:
     """What one user, agent or tenant remembers. Nothing is read across it but from the namespaces that a call lists."""
 
@@ -351,7 +353,7 @@ class Namespace:
         chosen = settings.layout_named(cast("str | Layout | None", layout))
         wanted = Packing(
             layout=chosen.sharing_as(cast("int | Budget | None", budget)),
-            format=read_choice(Format, cast("str | None", form) or settings.format, "format"),
+            format=read_choice(Format, settings.format if form is None else cast("str", form), "format"),
             budget=_tokens(settings.budget if budget is None else budget),
             counter=counter,
             hold_back=suspicions,
@@ -375,7 +377,8 @@ class Namespace:
     def _readable(self, others: Sequence[str]) -> tuple[str, ...]:
         if isinstance(others, str):
             raise InputError("namespaces must be a list of names, not one string")
-        return tuple(dict.fromkeys([self.name, *(label(name, "namespaces") for name in others)]))
+        listed = several(others, "namespaces")
+        return tuple(dict.fromkeys([self.name, *(label(name, "namespaces") for name in listed)]))
 
 
 def _tokens(budget: object) -> int:

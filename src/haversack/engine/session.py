@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Any, Unpack, cast
 
 from haversack.assemble import Primed, Prompt
+from haversack.budget import check_tokens
 from haversack.compaction import CompactionResult, ContextBudgetMonitor
 from haversack.compaction.extraction.extractor import Extracted
 from haversack.compaction.view import Fold, load_view
 from haversack.engine import compacting, extracting, prompting
+from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata, refuse_unknown
 from haversack.engine.passages import passages_of_turn
@@ -39,6 +41,7 @@ class TurnDraft:
     key: str | None = None
 
 
+@checked
 class Session:
     """One conversation of a namespace. Turns are kept for good; only a hard forget removes one."""
 
@@ -118,6 +121,8 @@ class Session:
 
         `to_free` is how many tokens to free; by default all that is old. Read the result's `outcome` and `reasons`.
         """
+        if to_free is not None:
+            check_tokens(to_free, "to_free")
         return compacting.compact(self._core, self._namespace, self.id, to_free=to_free)
 
     @property
@@ -159,6 +164,8 @@ class Session:
 
     def turns(self, *, after: int = -1, limit: int | None = None) -> list[Turn]:
         """Turns behind position `after` (-1: from the start), in the order they were said."""
+        if limit is not None and limit < 0:
+            raise InputError(f"limit={limit} must be 0 or more")
         return self._core.store.turns(self._namespace, self.id, after=after, limit=limit)
 
 

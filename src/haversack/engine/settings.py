@@ -95,7 +95,8 @@ class Settings:
         """The layout of this name as these settings have it; by default the one they choose."""
         if isinstance(name, Layout):
             return name
-        found = layout_named(name or self.layout, {each: one.layout(each) for each, one in self.layouts.items()})
+        own = {each: one.layout(each) for each, one in self.layouts.items()}
+        found = layout_named(self.layout if name is None else name, own)
         weighted = self.section_weights and found.name not in self.layouts and found.name.startswith("sections")
         return found.with_weights(self.section_weights) if weighted else found
 

@@ -46,7 +46,7 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
     """The window with every part settled; raises InputError that names what is wrong."""
     refuse_unknown(wanted, PromptShape.__annotations__, "keyword")
     settings, memory = core.settings, core.memory
-    model = wanted.get("model") or settings.model
+    model = settings.model if (named := wanted.get("model")) is None else named
     known = resolve(model)
     asked = wanted.get("window")
     window = next((size for size in (asked, memory.context_window, known.window) if size is not None), None)
@@ -62,7 +62,7 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         window=check_tokens(window, "window"),
         output=check_tokens(min(memory.output_buffer, window // 2) if output is None else output, "output"),
         layout=_layout(core, wanted.get("layout")).sharing_as(budget),
-        format=read_choice(Format, wanted.get("format") or settings.format, "format"),
+        format=read_choice(Format, settings.format if (form := wanted.get("format")) is None else form, "format"),
         budget=budget if budget is None or isinstance(budget, Budget) else check_tokens(budget),
         chosen=read_filter({"kinds": wanted.get("kinds")}),
         now=core.clock() if now is None else read_time(now, "now"),
@@ -72,6 +72,8 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
 def _tool_budget(asked: ToolBudget | bool | None, setting: ToolBudget | None) -> ToolBudget | None:  # noqa: FBT001 - the keyword's value
     if isinstance(asked, bool):
         return (setting or ToolBudget()) if asked else None
+    if not isinstance(asked, ToolBudget | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"tool_budget must be a ToolBudget, True or False, not {type(asked).__name__}")
     return asked
 
 
@@ -84,5 +86,5 @@ def _tools(tools: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str, Any]
 
 
 def _layout(core: Core, asked: str | Layout | None) -> Layout:
-    chosen = asked or core.memory.prompt_layout
+    chosen = core.memory.prompt_layout if asked is None else asked
     return core.memory.supporting_context.layout() if chosen is None else core.settings.layout_named(chosen)
