@@ -81,8 +81,7 @@ def build(conversation: Conversation, embedder: Embedder | None = None, words: W
 
 
 def _by_id(memories: Sequence[Memory], vectors: Vectors) -> dict[str, Quantised]:
-    scales, codes = quantise(vectors)
-    return {memory.id: (float(scales[i]), codes[i]) for i, memory in enumerate(memories)}
+    return {memory.id: vector for memory, vector in zip(memories, quantise(vectors), strict=True)}
 
 
 def carried(world: World, rows: Sequence[int], budget: int) -> set[str]:

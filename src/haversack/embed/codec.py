@@ -1,8 +1,13 @@
-"""How vectors are stored: a float32 scale and one signed byte per dimension, little-endian, in that order."""
+"""How vectors are stored: a float32 scale, then a signed byte per dimension, then half a byte each; little-endian.
+
+The bytes are enough to search with; the halves are residues, which tell apart what nearly ties. Vectors stored without
+residues are read as if these were zero.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,32 +15,56 @@ from numpy.typing import NDArray
 from haversack.embed.embedder import Vectors
 from haversack.errors import ServiceError
 
-__all__ = ["Quantised", "decode_vector", "encode_vectors", "quantise"]
+__all__ = ["Quantised", "decode_vector", "encode_vectors", "quantise", "refined"]
 
-Quantised = tuple[float, NDArray[np.int8]]
-"""Scale and codes; a zero scale stands for a text without words."""
+_FINER = 16
+"""Steps of a residue in one step of a code."""
+
+
+class Quantised(NamedTuple):
+    """One vector: row ≈ scale · (code + residue / 16), dimension by dimension."""
+
+    scale: float
+    """Zero stands for a text without words."""
+    codes: NDArray[np.int8]
+    residues: NDArray[np.uint8]
+    """From -8 to 7, two to a byte, the first in the upper half; the last half byte of an odd dimension is 0."""
 
 
 def encode_vectors(rows: Vectors) -> list[bytes]:
     """The stored bytes of each row."""
-    scales, codes = quantise(rows)
-    return [scale.tobytes() + row.tobytes() for scale, row in zip(scales.astype("<f4"), codes, strict=True)]
+    return [
+        np.float32(scale).astype("<f4").tobytes() + codes.tobytes() + residues.tobytes()
+        for scale, codes, residues in quantise(rows)
+    ]
 
 
 def decode_vector(data: bytes, dimension: int) -> Quantised | None:
-    """Scale and codes, or None when the bytes are not those of such a vector."""
-    if len(data) != 4 + dimension:
+    """The vector, or None when the bytes are not those of one."""
+    coarse, halves = 4 + dimension, -(-dimension // 2)
+    if len(data) not in {coarse, coarse + halves}:
         return None
     scale = float(np.frombuffer(data, "<f4", 1)[0])
-    return (scale, np.frombuffer(data, np.int8, offset=4)) if np.isfinite(scale) else None
+    residues = np.frombuffer(data.ljust(coarse + halves, b"\0"), np.uint8, offset=coarse)
+    return Quantised(scale, np.frombuffer(data, np.int8, dimension, 4), residues) if np.isfinite(scale) else None
 
 
-def quantise(rows: Vectors) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """Scales, shape (n,), and codes, shape (n, dimension): row ≈ scale · codes."""
-    top = np.abs(rows).max(axis=1, initial=0.0)
-    scales = (top / 127).astype(np.float32)
-    codes = np.rint(rows / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
-    return scales, codes
+def quantise(rows: Vectors) -> list[Quantised]:
+    """Each row with the scale that gives its greatest number the code 127."""
+    scales = (np.abs(rows).max(axis=1, initial=0.0) / 127).astype(np.float32)
+    steps = rows / np.where(scales > 0, scales, 1)[:, None]
+    codes = np.rint(steps)
+    finer = np.clip(np.rint((steps - codes) * _FINER), -_FINER // 2, _FINER // 2 - 1).astype(np.int8)
+    halves = np.pad(finer.view(np.uint8) & 15, ((0, 0), (0, rows.shape[1] % 2)))
+    return list(map(Quantised, scales.tolist(), codes.astype(np.int8), halves[:, ::2] << 4 | halves[:, 1::2]))
+
+
+def refined(codes: NDArray[np.int8], residues: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Rows of codes with their residues, in steps of the scale."""
+    steps = np.empty((len(residues), 2 * residues.shape[1]), np.float32)
+    steps[:, ::2], steps[:, 1::2] = residues.view(np.int8) >> 4, (residues << 4).view(np.int8) >> 4
+    steps /= _FINER
+    return steps[:, : codes.shape[1]] + codes
 
 
 def checked(rows: Iterable[Iterable[float]], count: int, dimension: int | None, who: str) -> Vectors:

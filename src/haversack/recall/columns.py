@@ -13,7 +13,7 @@ from haversack.model.memory import Kind, Memory, Stage, Trust
 from haversack.model.times import micros
 from haversack.scoring.cues import mentions_name, mentions_number, mentions_time, states_preference
 
-__all__ = ["FIRST", "KINDS", "LAST", "NOWHERE", "SCHEMA", "Columns", "Flag", "describe", "weight"]
+__all__ = ["FIRST", "KINDS", "LAST", "NOWHERE", "SCHEMA", "WIDE", "Columns", "Flag", "describe", "weight"]
 
 KINDS = list(Kind)
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
@@ -71,6 +71,8 @@ SCHEMA: dict[str, tuple[str, int]] = {
     "turn": ("u8", 0),
     "scale": ("f4", 0),
 }
+WIDE = ("vectors", "residues")
+"""Columns of several numbers each."""
 
 
 class Facts(NamedTuple):
@@ -152,6 +154,8 @@ class Columns:
     """Equal for the chunks of one text; 0 for a text that is whole."""
     scale: NDArray[np.float32]
     vectors: NDArray[np.int8]
+    residues: NDArray[np.uint8]
+    """What `vectors` leave out: see `embed/codec.py`."""
 
     def __init__(self, dimension: int = 0) -> None:
         self.rows = 0
@@ -159,6 +163,7 @@ class Columns:
         self._room = 0
         self._full: dict[str, NDArray[np.generic]] = {name: np.empty(0, kind) for name, (kind, _) in SCHEMA.items()}
         self._full["vectors"] = np.empty((0, dimension), np.int8)
+        self._full["residues"] = np.empty((0, -(-dimension // 2)), np.uint8)
         self._cut()
 
     def extend(self, count: int) -> int:
@@ -168,7 +173,8 @@ class Columns:
             self._grow(max(self.rows, self._room + self._room // 2, 64))
         for name, (_, absent) in SCHEMA.items():
             self._full[name][first : self.rows] = absent
-        self._full["vectors"][first : self.rows] = 0
+        for name in WIDE:
+            self._full[name][first : self.rows] = 0
         self._cut()
         return first
 

@@ -251,7 +251,8 @@ class Index:
         self.columns.flags[row] |= embedded
 
     def _embed(self, row: int, vector: Quantised) -> None:
-        self.columns.scale[row], self.columns.vectors[row] = vector
+        columns = self.columns
+        columns.scale[row], columns.vectors[row], columns.residues[row] = vector
         self.unembedded -= not self.columns.flags[row] & Flag.EMBEDDED
         self.columns.flags[row] |= Flag.EMBEDDED
 

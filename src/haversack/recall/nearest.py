@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from haversack.embed.codec import refined
 from haversack.embed.embedder import Vectors
 from haversack.recall.columns import Columns
 from haversack.recall.filtering import Mask
@@ -16,8 +17,8 @@ from haversack.scoring.words import query_keys
 
 __all__ = ["best", "nearest"]
 
-_WIDER = 4
-"""How many times the wanted rows are looked at more closely."""
+_WIDER, _SPARE = 2, 16
+"""So many times the wanted rows, and these besides, are looked at more closely."""
 _MANY = 64
 """Times the wanted values from which a sample tells first where to look."""
 
@@ -31,7 +32,7 @@ def nearest(
     """
     likeness = None if vector is None else cosines(index.columns, vector)
     scores = mask * (_shared(index, text) if likeness is None else likeness)
-    rows = best(scores, index.columns.born, len(scores) if count is None else _WIDER * count)
+    rows = best(scores, index.columns.born, len(scores) if count is None else _WIDER * count + _SPARE)
     rows = rows[scores[rows] > 0]
     found = scores[rows] if vector is None or count is None else _closer(index.columns, rows, vector)
     order = np.lexsort((index.columns.born[rows], -found))[:count]
@@ -40,8 +41,8 @@ def nearest(
 
 
 def _closer(columns: Columns, rows: NDArray[np.intp], vector: Vectors) -> NDArray[np.float32]:
-    """Cosines without rounding the question's vector: near the last place that doubles what is mistaken."""
-    return ((columns.vectors[rows].astype(np.float32) @ vector) * columns.scale[rows]).astype(np.float32)
+    """Cosines with the residues, and without rounding the question's vector: both decide near the last place."""
+    return (refined(columns.vectors[rows], columns.residues[rows]) @ vector * columns.scale[rows]).astype(np.float32)
 
 
 def best(values: NDArray[np.float32], born: NDArray[np.int64], count: int) -> NDArray[np.intp]:

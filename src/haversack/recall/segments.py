@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haversack.embed.embedder import WordVectors
-from haversack.recall.columns import SCHEMA
+from haversack.recall.columns import SCHEMA, WIDE
 from haversack.recall.index import Index
 from haversack.recall.postings import Postings, Run
 
 __all__ = ["FORMAT", "dump", "load"]
 
-FORMAT = 2
+FORMAT = 3
 """Changes whenever an index of the same memories would hold other arrays."""
 _PART = 16_000_000
 _ALIGNED = 16
@@ -111,7 +111,7 @@ def _view(data: bytearray, start: int, array: _Array) -> NDArray[np.generic]:
 
 def _rebuild(header: _Header, arrays: dict[str, NDArray[np.generic]], vocabulary: WordVectors | None) -> Index:
     index = Index(header.dimension, vocabulary)
-    index.columns.load({name: arrays[name] for name in [*SCHEMA, "vectors"]})
+    index.columns.load({name: arrays[name] for name in (*SCHEMA, *WIDE)})
     index.pieces.load(arrays["pieces"], arrays["piece_ends"])  # pyright: ignore[reportArgumentType] - as dumped
     index.words, index.facets = (
         Postings([_run(arrays, f"{name}.{number}") for number in range(count)])

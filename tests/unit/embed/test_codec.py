@@ -5,27 +5,43 @@ import struct
 import numpy as np
 import pytest
 
-from haversack.embed.codec import checked, decode_vector, encode_vectors
+from haversack.embed.codec import checked, decode_vector, encode_vectors, refined
 from haversack.errors import ServiceError
 
 
-def test_bytes_are_a_scale_and_codes() -> None:
-    (data,) = encode_vectors(np.array([[0.6, -0.8, 0.0]], np.float32))
+def test_bytes_are_a_scale_codes_and_residues() -> None:
+    (data,) = encode_vectors(np.array([[0.6, -0.8, 0.297]], np.float32))
     scale = np.float32(np.float32(0.8) / 127)
-    assert data == struct.pack("<f", scale) + bytes([95, 129, 0])  # .6 / .8 · 127 = 95.25; -127 as a byte is 129
+    # .6 / .8 · 127 = 95.25, which is 95 and 4/16; -127 as a byte is 129; 47.15 is 47 and 2/16
+    assert data == struct.pack("<f", scale) + bytes([95, 129, 47]) + bytes([0x40, 0x20])
 
 
-def test_decoding_gives_the_row_back_within_half_a_step() -> None:
-    row = np.random.default_rng(1).normal(size=64).astype(np.float32)
-    row /= np.linalg.norm(row)
-    decoded = decode_vector(encode_vectors(row[None])[0], 64)
+def test_negative_residues_are_half_bytes_too() -> None:
+    (data,) = encode_vectors(np.array([[127.0, 9.75, -9.75]], np.float32))
+    # the scale is 1: 10 and -4/16, -10 and 4/16
+    assert data == struct.pack("<f", 1) + bytes([127, 10, 246]) + bytes([0x0C, 0x40])
+
+
+@pytest.mark.parametrize("dimension", [63, 64])
+def test_decoding_gives_the_row_back_within_a_sixteenth_of_a_step(dimension: int) -> None:
+    row = np.random.default_rng(1).normal(size=dimension).astype(np.float32)
+    decoded = decode_vector(encode_vectors(row[None])[0], dimension)
     assert decoded is not None
-    scale, codes = decoded
-    assert np.abs(scale * codes - row).max() <= scale / 2 + 1e-7
+    scale, codes, residues = decoded
+    assert np.abs(scale * codes - row).max() <= scale / 2 + 1e-6
+    assert np.abs(scale * refined(codes[None], residues[None])[0] - row).max() <= scale / 16 + 1e-6
+
+
+def test_a_vector_stored_without_residues_is_read_all_the_same() -> None:
+    (data,) = encode_vectors(np.array([[0.6, -0.8, 0.297]], np.float32))
+    old = decode_vector(data[:7], 3)
+    assert old is not None
+    assert (old.codes.tolist(), old.residues.tolist()) == ([95, -127, 47], [0, 0])
+    assert refined(old.codes[None], old.residues[None]).tolist() == [[95, -127, 47]]
 
 
 def test_zeros_stay_zeros() -> None:
-    assert encode_vectors(np.zeros((1, 3), np.float32)) == [bytes(7)]
+    assert encode_vectors(np.zeros((1, 3), np.float32)) == [bytes(9)]
 
 
 @pytest.mark.parametrize("data", [b"", b"1234", bytes(6), bytes(8), struct.pack("<f", float("nan")) + bytes(3)])

@@ -6,23 +6,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from haversack.embed.codec import quantise
+from haversack.embed.codec import quantise, refined
 from haversack.model.memory import Memory
 from haversack.recall.index import Index
 from haversack.recall.nearest import nearest
 
 
-def test_the_nearest_are_those_of_the_stored_vectors_and_the_whole_query(make: Callable[..., Memory]) -> None:
+def test_the_nearest_are_those_of_the_vectors_to_a_sixteenth_of_a_step(make: Callable[..., Memory]) -> None:
     chance = np.random.default_rng(7)
     vectors = chance.standard_normal((600, 16)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     memories = [make("x") for _ in vectors]
-    scales, codes = quantise(vectors)
+    stored = quantise(vectors)
     index = Index(16)
-    index.put(memories, {memory.id: (float(scales[i]), codes[i]) for i, memory in enumerate(memories)})
+    index.put(memories, {memory.id: vector for memory, vector in zip(memories, stored, strict=True)})
+    kept = np.stack([scale * refined(codes[None], residues[None])[0] for scale, codes, residues in stored])
+    np.testing.assert_allclose(kept, vectors, atol=max(each.scale for each in stored) / 16)
     mask = np.arange(600) % 3 > 0
     for query in vectors[:20] + np.float32(0.3) * chance.standard_normal((20, 16)).astype(np.float32):
-        exact = np.where(mask, (codes * scales[:, None]) @ query, -1)
+        exact = np.where(mask, kept @ query, -1)
         rows, likeness = nearest(index, mask, "x", query, 12)
         assert rows.tolist() == np.argsort(-exact, kind="stable")[:12].tolist()
         np.testing.assert_allclose(likeness, exact[rows], rtol=1e-5)
