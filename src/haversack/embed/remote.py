@@ -97,7 +97,7 @@ class RemoteEmbedder:
             raise ServiceError(f"{self._who} cannot be reached: {error.reason}") from None
         except (OSError, http.client.HTTPException) as error:
             raise ServiceError(f"{self._who} broke off: {error}") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ServiceError(f"{self._who} answered something that is not JSON") from None
 
 

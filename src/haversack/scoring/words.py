@@ -37,8 +37,12 @@ _SIGNED = re.compile(r"\b[a-z](?:\+\+|#)(?![a-z0-9])")
 """Names that a letter alone does not tell apart."""
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff"))
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+_CONTRACTION = re.compile("[^'\u2019]+['\u2019](?:m|re|ve|ll|d|s|t)")
 _CLITIC = re.compile("'(?:m|re|ve|ll|d|s)$")
 _UMLAUT = frozenset("äöü")
+_TWO_LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_HEBREW_PREFIXES = frozenset("\u05d5\u05d4\u05d1\u05dc\u05de\u05e9\u05db")
+"""And, the, in, to, from, that, as: letters that are written as part of the next word."""
 _ELISION = re.compile("^(?:[cdjlmnst]|qu)'(?=..)")
 _LONGEST = 64
 _CACHE_LIMIT = 400_000
@@ -53,15 +57,17 @@ QUESTION_WORDS = frozenset(
 
 
 def split(text: str) -> list[str]:
-    """Folded words in order, then the spellings as one word of what is also written as several.
+    """Folded words in order, then their other spellings: as one word what is also written as several, and the reverse.
 
     A run of an unspaced script gives each of its characters and each pair of neighbours.
     """
     folded = _folded(text)
     if folded.isascii():
-        return _ASCII_WORD.findall(folded) + _as_one(folded)
-    words: list[str] = _ANY_WORD.findall(folded)
-    return [piece for word in words for piece in (_pieces(word) if _RUN.match(word) else (word,))] + _as_one(folded)
+        words = _ASCII_WORD.findall(folded)
+        return words + _apart(folded, words) + _as_one(folded)
+    words = _ANY_WORD.findall(folded)
+    found = [piece for word in words for piece in (_pieces(word) if _RUN.match(word) else (word,))]
+    return found + _apart(folded, words) + _spelled_otherwise(words) + _as_one(folded)
 
 
 def word_keys(words: Sequence[str]) -> list[int]:
@@ -108,6 +114,8 @@ _ALPHABETS = {
     "arabic": ("\u0600", "\u06ff"),
     "greek": ("\u0370", "\u03ff"),
     "hindi": ("\u0900", "\u097f"),
+    "tamil": ("\u0b80", "\u0bff"),
+    "armenian": ("\u0530", "\u058f"),
 }
 _STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
 _stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in ("english", "german", *_ALPHABETS)}  # pyright: ignore[reportUnknownMemberType]
@@ -129,15 +137,40 @@ def _as_one(folded: str) -> list[str]:
     return found
 
 
+def _apart(folded: str, words: Sequence[str]) -> list[str]:
+    """`brien` for o'brien, `ankara` for ankara'da: the words at an apostrophe that is no contraction."""
+    if "'" not in folded and "\u2019" not in folded:
+        return []
+    joined = [word for word in words if not word.isalnum() and not _CONTRACTION.fullmatch(word)]
+    return [part for word in joined for part in _parts(word)]
+
+
+def _parts(joined: str) -> list[str]:
+    parts = _ELISION.sub("", _CLITIC.sub("", joined.replace("\u2019", "'"))).split("'")
+    return [part for part in parts if len(part) > 2 and part not in QUESTION_WORDS] if len(parts) > 1 else []  # noqa: PLR2004
+
+
+def _spelled_otherwise(words: Sequence[str]) -> list[str]:
+    """`mueller` for müller, and Hebrew words without the small word that is written as their first letter."""
+    found: list[str] = []
+    for word in words:
+        if not _UMLAUT.isdisjoint(word):
+            found.append(word.translate(_TWO_LETTERS))
+        elif word[0] in _HEBREW_PREFIXES and len(bare := _bare(word)) > 3:  # noqa: PLR2004 - a root has three letters
+            found.append(bare[1:])
+    return found
+
+
 def _query_words(text: str) -> list[str]:
     folded = _folded(text)
+    found: list[str] = _ANY_WORD.findall(folded)
     words: list[str] = []
-    for word in _ANY_WORD.findall(folded):
+    for word in found:
         if _RUN.match(word) and len(word) > 1:
             words.extend(map("".join, pairwise(word)))
         else:
             words.append(word)
-    return words + _as_one(folded)
+    return words + _apart(folded, found) + _spelled_otherwise(found) + _as_one(folded)
 
 
 def _pieces(run: str) -> list[str]:

@@ -37,6 +37,12 @@ TEXTS = {
     "letter": "C# build flags",
     "initials": "a trip through the U.S.A.",
     "compound": "co-operate on e-mail",
+    "suffix": "Görüşme Ankara'da yapılacak",
+    "apostrophe": "a pint at O’Brien's",
+    "umlaut": "Frau Schröder kommt aus Tübingen",
+    "prefixed": "הפגישה נדחתה למחר",
+    "armenian": "Հանդիպումը երեքշաբթի է",
+    "tamil": "கூட்டம் செவ்வாய்க்கிழமை நடைபெறும்",
 }
 PROBES = [
     ("报告", "chinese"),
@@ -77,6 +83,15 @@ PROBES = [
     ("USA", "initials"),
     ("cooperate", "compound"),
     ("email", "compound"),
+    ("Ankara", "suffix"),
+    ("brien", "apostrophe"),
+    ("O'Brien", "apostrophe"),
+    ("Schroeder", "umlaut"),
+    ("tuebingen", "umlaut"),
+    ("פגישה", "prefixed"),
+    ("מחר", "prefixed"),
+    ("հանդիպում", "armenian"),
+    ("கூட்டம்", "tamil"),
 ]
 
 
