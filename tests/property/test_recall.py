@@ -151,8 +151,24 @@ def test_chunks_are_the_text_again(text: str, target: int) -> None:
     assert all(pieces) or text == ""
 
 
-@given(before=st.text("ab .\n", max_size=60), after=st.text("ab .\n", max_size=60), code=st.text("xy \n", max_size=80))
-def test_a_fence_is_never_cut(before: str, after: str, code: str) -> None:
-    fence = f"```\n{code}\n```\n"
+@given(
+    before=st.text("ab .\n", max_size=60),
+    after=st.text("ab .\n", max_size=60),
+    code=st.text("xy \n", max_size=80),
+    marks=st.sampled_from(
+        ["```|```", "````md|````", "~~~ c|~~~", "```|`````", "  ```|   ```", "> ```|> ```", "1. ~~~|~~~"]
+    ),
+    inside=st.sampled_from(["", "``\n", "~~\n", "``` x\n", "```py\nz\n"]),
+    newline=st.sampled_from(["\n", "\r\n"]),
+)
+def test_a_fence_is_never_cut(before: str, after: str, code: str, marks: str, inside: str, newline: str) -> None:
+    opening, closing = marks.split("|")
+    fence = f"{opening}\n{inside}{code}\n{closing}\n".replace("\n", newline)
     pieces = chunk(f"{before}\n{fence}{after}", lambda texts: [len(each) for each in texts], target=10)
     assert any(fence in piece for piece in pieces)
+
+
+@given(text=st.text("👩🚲漢か。aé .", max_size=2000))
+def test_no_chunk_of_plain_text_is_longer_than_it_may_be(text: str) -> None:
+    pieces = chunk(text, lambda texts: [len(each.encode()) for each in texts])
+    assert max((len(piece.encode()) for piece in pieces), default=0) <= 250

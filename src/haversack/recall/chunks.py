@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -10,11 +11,20 @@ __all__ = ["chunk"]
 
 Count = Callable[[Sequence[str]], Sequence[int]]
 
-_FENCE = re.compile(r"^(?P<mark>```+|~~~+)[^\n]*\n.*?^(?P=mark)[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
-_PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+_FENCE = re.compile(
+    r"^(?P<before>[ \t>]*|[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\n?", re.MULTILINE
+)
+"""A line that may open or close a fence; one may stand in a quotation or begin an item of a list."""
+_PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n\s*")
 _LINE = re.compile(r"(?<=\n)")
-_SENTENCE = re.compile(r"(?<=[.!?…])(?=\s)|(?<=[。！？])")
+_SENTENCE = re.compile(
+    r"(?<=[.!?…؟۔।։።])(?<!\b[A-Z]\.)(?<!\b(?:Dr|Mr|Ms|St|No|vs|cf|ca|Nr)\.)(?<!\b(?:Mrs|e\.g|i\.e|z\.B)\.)(?=\s)"
+    r"|(?<=[.!?…][\"'”’»)\]])(?=\s)|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])"
+)
 _WORDS = re.compile(r"\s*\S{1,200}(?:\s+\S{1,200}){0,39}\s*")
+_JOINERS = frozenset("\u200d\ufe0e\ufe0f")
+_SLICES = (400, 40)
+"""Characters of the pieces of a text without words, and of those that are still too long."""
 
 
 def chunk(text: str, count_many: Count, *, target: int = 200, tolerance: float = 1.25) -> list[str]:
@@ -25,13 +35,13 @@ def chunk(text: str, count_many: Count, *, target: int = 200, tolerance: float =
     limit = int(target * tolerance)
     if len(text.encode("utf-8", "replace")) <= limit or count_many([text])[0] <= limit:  # a token is a byte at least
         return [text]
-    return list(_gather(list(_pieces(text, count_many, target)), target))
+    return list(_gather(list(_pieces(text, count_many, target)), target, limit))
 
 
-def _gather(pieces: Sequence[tuple[str, int]], target: int) -> Iterator[str]:
+def _gather(pieces: Sequence[tuple[str, int]], target: int, limit: int) -> Iterator[str]:
     held, size = "", 0
     for piece, tokens in pieces:
-        if held and size + tokens > target:
+        if held and size + tokens > (limit if piece.isspace() else target):  # space belongs to what it comes after
             yield held
             held, size = "", 0
         held, size = held + piece, size + tokens
@@ -41,12 +51,36 @@ def _gather(pieces: Sequence[tuple[str, int]], target: int) -> Iterator[str]:
 
 def _pieces(text: str, count_many: Count, target: int) -> Iterator[tuple[str, int]]:
     """Pieces and their tokens: fences and paragraphs whole, and what is longer in lines, sentences, words."""
-    start = 0
-    for fence in _FENCE.finditer(text):
-        yield from _divide(text[start : fence.start()], count_many, target, 0)
-        yield fence.group(), count_many([fence.group()])[0]
-        start = fence.end()
-    yield from _divide(text[start:], count_many, target, 0)
+    done = 0
+    for start, end in _fences(text):
+        yield from _divide(text[done:start], count_many, target, 0)
+        yield text[start:end], count_many([text[start:end]])[0]
+        done = end
+    yield from _divide(text[done:], count_many, target, 0)
+
+
+def _fences(text: str) -> Iterator[tuple[int, int]]:
+    """Where fences that are closed begin and end; one ends at a bare mark of its sign that is at least as long."""
+    lines = list(_FENCE.finditer(text))
+    endless: dict[str, int] = {}
+    place = 0
+    while place < len(lines):
+        opening = lines[place]
+        sign, length = opening["mark"][0], len(opening["mark"])
+        place += 1
+        if (sign == "`" and "`" in opening["info"]) or length >= endless.get(sign, length + 1):
+            continue
+        closing = next((at for at in range(place, len(lines)) if _closes(lines[at], sign, length)), None)
+        if closing is None:
+            endless[sign] = length
+        else:
+            yield opening.start(), lines[closing].end()
+            place = closing + 1
+
+
+def _closes(line: re.Match[str], sign: str, length: int) -> bool:
+    mark = line["mark"]
+    return mark[0] == sign and len(mark) >= length and not line["info"].strip() and not line["before"].strip(" \t>")
 
 
 def _divide(text: str, count_many: Count, target: int, level: int) -> Iterator[tuple[str, int]]:
@@ -67,13 +101,31 @@ def _cut(text: str, level: int) -> list[str]:
             return _LINE.split(text)
         case 2:
             return _SENTENCE.split(text)
-        case _:
+        case 3:
             return _in_words(text)
+        case _:
+            return _sliced(text, _SLICES[1])
 
 
-_LEVELS = 4
+_LEVELS = 5
 
 
 def _in_words(text: str) -> list[str]:
     parts = _WORDS.findall(text)
-    return parts if sum(map(len, parts)) == len(text) else [text[i : i + 400] for i in range(0, len(text), 400)]
+    return parts if sum(map(len, parts)) == len(text) else _sliced(text, _SLICES[0])
+
+
+def _sliced(text: str, size: int) -> list[str]:
+    """So many characters each, and those that belong to the last one: marks, and what joiners join."""
+    ends = [0]
+    while ends[-1] < len(text):
+        end = min(ends[-1] + size, len(text))
+        most = end + size
+        while end < min(len(text), most) and (_follows(text[end]) or text[end - 1] == "\u200d"):
+            end += 1
+        ends.append(end)
+    return [text[a:b] for a, b in pairwise(ends)]
+
+
+def _follows(sign: str) -> bool:
+    return sign in _JOINERS or unicodedata.category(sign).startswith("M")

@@ -63,6 +63,42 @@ def test_chunks_end_at_paragraphs_then_sentences() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Dr. Smith met J. Doe. They left.", ["Dr. Smith met J. Doe.", " They left."]),
+        ("Mrs. Fox, e.g. at St. Ives! It was a day.", ["Mrs. Fox, e.g. at St. Ives!", " It was a day."]),
+        ('He said "Go now." And then she left.', ['He said "Go now."', " And then she left."]),
+        ("一二三。四五六！", ["一二三。", "四五六！"]),
+        ("「一二三。」と四五六", ["「一二三。」", "と四五六"]),
+        ("यह एक है। वह दो है।", ["यह एक है।", " वह दो है।"]),
+    ],
+)
+def test_sentences_end_where_they_end(text: str, ends: list[str]) -> None:
+    assert chunk(text, lambda texts: [len(each) for each in texts], target=len(ends[0]), tolerance=1) == ends
+
+
+def test_what_is_seen_as_one_sign_is_not_cut() -> None:
+    family = "👩\u200d👩\u200d👦"
+    pieces = chunk(family * 400, lambda texts: [len(each) for each in texts])
+    assert {piece.replace(family, "") for piece in pieces} == {""}
+    assert {piece[0] for piece in chunk("e\u0301" * 999, lambda texts: [len(each) for each in texts])} == {"e"}
+
+
+def test_space_stays_with_what_it_comes_after() -> None:
+    assert chunk("a" * 10 + "\n\n" + " \n" + "b" * 10, lambda texts: [len(each) for each in texts], target=12) == [
+        "a" * 10 + "\n\n \n",
+        "b" * 10,
+    ]
+
+
+def test_marks_that_nothing_closes_are_no_fence() -> None:
+    text = "````\n" + "one two. " * 9 + "\n\n```\n" + "three four. " * 9
+    pieces = chunk(text, lambda texts: [len(each) for each in texts], target=40)
+    assert "".join(pieces) == text
+    assert max(map(len, pieces)) <= 50
+
+
 def test_a_short_text_stays_whole() -> None:
     assert chunk("a b c. d e f", lambda texts: words(list(texts)), target=5) == ["a b c. d e f"]
 
