@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import PurePath
+from typing import Any, cast
 
 import click
 import msgspec
@@ -21,8 +24,8 @@ _BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
 def json_line(value: object) -> None:
-    """The value as one line of JSON: dataclasses as objects, times in ISO 8601."""
-    click.echo(msgspec.json.encode(value, enc_hook=_plain))
+    """The value as one line of JSON: dataclasses as objects, times in ISO 8601, sets in alphabetical order."""
+    click.echo(msgspec.json.encode(_ordered(value), enc_hook=_plain))
 
 
 def text(words: str) -> None:
@@ -102,9 +105,21 @@ def _is_number(cell: str) -> bool:
     return cell.replace(".", "", 1).replace(",", "").lstrip("-").isdigit()
 
 
+def _ordered(value: Any) -> Any:
+    """The value with its sets sorted. Mappings keep their order, which may mean something."""
+    kind = cast("type[Any]", type(value))
+    if issubclass(kind, AbstractSet):
+        return sorted(value)
+    if issubclass(kind, Mapping):
+        return {key: _ordered(each) for key, each in value.items()}
+    if issubclass(kind, list | tuple):
+        return [_ordered(each) for each in value]
+    if is_dataclass(kind):
+        return {field.name: _ordered(getattr(value, field.name)) for field in fields(kind)}
+    return value
+
+
 def _plain(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if isinstance(value, PurePath):
         return str(value)
     raise TypeError(f"no JSON for {type(value).__name__}")

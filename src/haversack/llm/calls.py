@@ -148,7 +148,8 @@ def supervised(
     Raises ServiceTimeout after `total` seconds, or after `idle` seconds without an item; ServiceCancelled soon after
     `cancel` is set. The abandoned thread closes its connection at its next item or at its own network time-out.
     """
-    arrived: queue.SimpleQueue[Item | BaseException | None] = queue.SimpleQueue()
+    # No SimpleQueue: before Python 3.13 its `get` never ends when a signal's handler outlasts the time-out.
+    arrived: queue.Queue[Item | BaseException | None] = queue.Queue()
     abandoned = threading.Event()
     thread = threading.Thread(target=_run, args=(work, arrived, abandoned), name="haversack-call", daemon=True)
     thread.start()
@@ -167,7 +168,7 @@ def supervised(
 
 
 def _next(
-    arrived: queue.SimpleQueue[Item | BaseException | None], end: float, cancel: Cancel | None
+    arrived: queue.Queue[Item | BaseException | None], end: float, cancel: Cancel | None
 ) -> Item | BaseException | None:
     while True:
         if cancel is not None and cancel.is_set():
@@ -183,7 +184,7 @@ def _next(
 
 def _run(
     work: Callable[[], Generator[Item]],
-    arrived: queue.SimpleQueue[Item | BaseException | None],
+    arrived: queue.Queue[Item | BaseException | None],
     abandoned: threading.Event,
 ) -> None:
     try:
