@@ -3,11 +3,13 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from dataclasses import replace
 
 import msgspec
 import pytest
 
 from haversack.model.memory import Fields, Json
+from haversack.testing.store_contract import sample_memory, sample_turn
 
 
 @pytest.mark.parametrize(
@@ -35,3 +37,11 @@ def test_metadata_is_a_dict_to_everybody_else() -> None:
     assert json.loads(json.dumps(fields)) == msgspec.json.decode(msgspec.json.encode(fields)) == plain
     assert copy.deepcopy(fields) == pickle.loads(pickle.dumps(fields)) == plain  # noqa: S301
     assert type(fields | {"m": 2}) is dict
+
+
+def test_whatever_holds_metadata_makes_it_refuse_to_change() -> None:
+    memory = replace(sample_memory(1), metadata={"turn": "D1:3"})
+    turn = replace(sample_turn(1), metadata={**memory.metadata})
+    for metadata in (memory.metadata, turn.metadata, replace(memory, pinned=True).metadata):
+        assert type(metadata) is Fields
+        assert metadata == {"turn": "D1:3"}

@@ -119,6 +119,11 @@ class Memory:
     changed: int = 0
     """The namespace's change sequence when it was last written; the store assigns it."""
 
+    def __post_init__(self) -> None:
+        """Metadata refuses to change, whatever mapping it was made of."""
+        if type(self.metadata) is not Fields:
+            object.__setattr__(self, "metadata", Fields(self.metadata))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
@@ -134,6 +139,11 @@ class Turn:
     """What makes it the same turn when it is appended again (an import run twice); unique in its session."""
     position: int = -1
     """Its place in the session, from 0; the store assigns it."""
+
+    def __post_init__(self) -> None:
+        """As with a memory."""
+        if type(self.metadata) is not Fields:
+            object.__setattr__(self, "metadata", Fields(self.metadata))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
