@@ -5,6 +5,7 @@ Law: whatever happens before the batch is applied (failure, cancellation, a kill
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -28,11 +29,16 @@ from haversack.store.port import Batch, Store
 from haversack.tokens.counter import Counter
 from haversack.wire.pairing import pair_turns
 
-__all__ = ["Compactor", "Request", "message_price"]
+__all__ = ["Compactor", "Request", "lease_key", "message_price"]
 
 _LEASE_MARGIN = 30.0
 """Seconds beyond the time budget until another process may take over."""
 _FRAME = 4
+
+
+def lease_key(session: str) -> str:
+    """Under which a session is compacted by one at a time. A lease's record stays, so it does not hold the name."""
+    return f"compaction:{hashlib.sha256(session.encode()).hexdigest()[:32]}"
 
 
 def message_price(counter: Counter) -> Callable[[Sequence[Message]], list[int]]:
@@ -99,7 +105,7 @@ class Compactor:
         lease = leases.acquire(
             self.store,
             self.namespace,
-            f"compaction:{request.session}",
+            lease_key(request.session),
             owner=self.owner,
             now=started_at,
             seconds=request.seconds + _LEASE_MARGIN,

@@ -6,7 +6,7 @@ They change no content: what a verb learns stands in the memory's metadata, in f
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -108,8 +108,10 @@ def traverse(
     return _walk(around, start, depth, limit)
 
 
-def correction_of(old: Memory, content: str, id_: str, at: datetime) -> tuple[Memory, Memory]:
-    """The correction, which outranks everything, and the corrected memory, kept and dated."""
+def correction_of(
+    old: Memory, content: str, id_: str, at: datetime, others: Sequence[Memory] = ()
+) -> tuple[Memory, ...]:
+    """The correction, which outranks everything, and the corrected memory and `others` with it, kept and dated."""
     new = Memory(
         id=id_,
         kind=Kind.CORRECTION,
@@ -122,8 +124,7 @@ def correction_of(old: Memory, content: str, id_: str, at: datetime) -> tuple[Me
         source=replace(old.source, memories=(old.id,), turns=(), part=None),
         metadata={SUBJECT: old.metadata[SUBJECT]} if SUBJECT in old.metadata else {},
     )
-    made, ended = succession(new, [old])
-    return made, ended
+    return succession(new, [old, *others])
 
 
 def _walk(around: dict[str, list[tuple[Memory, str]]], start: str, depth: int, limit: int) -> list[Hop]:

@@ -14,9 +14,9 @@ from haversack.errors import InputError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.store.port import SYSTEM, Batch, Written
 
-__all__ = ["Audit", "Deed"]
+__all__ = ["AUDIT", "Audit", "Deed"]
 
-_COLLECTION = "audit"
+AUDIT = "audit"
 _PAGE = 500
 _KEPT_AT_LEAST = timedelta(days=30)
 _MOST_NAMED = 100
@@ -72,8 +72,7 @@ class Audit:
             waiting, self._waiting = self._waiting, []
         if waiting:
             records = tuple(
-                Written(collection=_COLLECTION, key=deed.id, value=msgspec.json.encode(deed), expected=0)
-                for deed in waiting
+                Written(collection=AUDIT, key=deed.id, value=msgspec.json.encode(deed), expected=0) for deed in waiting
             )
             try:
                 self._core.store.apply(SYSTEM, Batch(records=records))
@@ -94,7 +93,7 @@ class Audit:
         """Entries behind the id `after`, oldest first, that meet every condition given."""
         self.flush()
         place = max(after, make_id(since - timedelta(milliseconds=1), b"\xff" * ENTROPY_BYTES) if since else "")
-        while page := self._core.store.records(SYSTEM, _COLLECTION, after=place, limit=_PAGE):
+        while page := self._core.store.records(SYSTEM, AUDIT, after=place, limit=_PAGE):
             for record in page:
                 deed = msgspec.json.decode(record.value, type=Deed)
                 if until is not None and deed.at is not None and deed.at >= until:
@@ -108,10 +107,8 @@ class Audit:
         if self._core.clock() - before < _KEPT_AT_LEAST:
             raise InputError(f"before={before.isoformat()} is too recent: entries of the last 30 days stay")
         end, gone = make_id(before, bytes(ENTROPY_BYTES)), 0
-        while page := self._core.store.records(SYSTEM, _COLLECTION, limit=_PAGE):
-            old = tuple(
-                Written(collection=_COLLECTION, key=record.key, value=None) for record in page if record.key < end
-            )
+        while page := self._core.store.records(SYSTEM, AUDIT, limit=_PAGE):
+            old = tuple(Written(collection=AUDIT, key=record.key, value=None) for record in page if record.key < end)
             if not old:
                 break
             self._core.store.apply(SYSTEM, Batch(records=old))

@@ -57,10 +57,17 @@ class Core:
     trims: TrimLog = field(default_factory=TrimLog)
     """What was left out for want of room and is not in the store yet."""
     runs: Runs = field(default_factory=Runs)
+    buffers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    """What writes down what waits in memory, so that an erasure reaches it."""
     telling: set[str] = field(default_factory=set[str])
     """Namespaces that are known to hold statements."""
     anchors: dict[tuple[str, str], Anchor] = field(default_factory=dict[tuple[str, str], Anchor])
     """Where the last cached prompt of each session stood, by namespace and session."""
+
+    def write_down(self) -> None:
+        """Write what the buffers hold."""
+        for flush in self.buffers:
+            flush()
 
     def new_ids(self, now: datetime) -> Iterator[str]:
         """Ids that sort in the order in which they are taken."""

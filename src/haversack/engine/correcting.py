@@ -14,6 +14,7 @@ from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.remembering import remember
 from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError, NotFoundError
+from haversack.maintenance.texts import text_of
 from haversack.model.memory import Kind, Memory
 from haversack.model.query import Filter
 from haversack.model.text import clean, is_blank
@@ -39,7 +40,7 @@ class Knowledge:
         words = _words(content, "content")
         now = self._core.clock()
         new_id = next(self._core.new_ids(now))
-        return self._change(memory_id, lambda old: kinds.correction_of(old, words, new_id, now))
+        return self._change(memory_id, lambda old: kinds.correction_of(old, words, new_id, now, self._others(old)))
 
     def outcome(self, memory_id: str, outcome: str, *, worked: bool | None = None) -> Memory:
         """What came of a decision; a later outcome takes the place of an earlier one."""
@@ -93,6 +94,10 @@ class Knowledge:
         hits = self._core.recall.listing([self._namespace], filter=chosen, now=now, top_k=_MOST)
         return [hit.memory for hit in hits]
 
+    def _others(self, memory: Memory) -> list[Memory]:
+        """The other parts of the text that it stands for."""
+        return [part for part in text_of(self._core.store, self._namespace, memory) if part.id != memory.id]
+
     def _change(self, memory_id: str, change: Callable[[Memory], tuple[Memory, ...]]) -> Memory:
         """Write what the verb makes of the memory, from its newest state; the first row is the answer."""
         for _ in range(_TRIES - 1):
@@ -107,7 +112,7 @@ class Knowledge:
         if not found:
             raise NotFoundError(f"no memory {memory_id!r} in namespace {self._namespace!r}")
         rows = change(found[0])
-        write(self._core, self._namespace, Batch(memories=rows, seen=found[0].changed))
+        write(self._core, self._namespace, Batch(memories=rows, seen=max(row.changed for row in rows)))
         return self._core.store.memories(self._namespace, [rows[0].id])[0]
 
 

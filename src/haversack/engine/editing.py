@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any, cast
 
 import msgspec
 
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
+from haversack.engine.passages import split_memory
 from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError, NotFoundError, nearest
+from haversack.maintenance.texts import text_of
 from haversack.model.memory import Memory
 from haversack.store.port import Batch, Record, Written
 
@@ -38,19 +41,22 @@ class Earlier:
 def edit(core: Core, namespace: str, memory_id: str, changes: Mapping[str, object], *, expected: int | None) -> Memory:
     """The memory with these fields changed, or ConflictError when it is not at change number `expected` any more.
 
-    Two edits at once do not overwrite each other: the second one is refused by ConflictError.
+    What stands for a long text changes all its parts, and new `content` is the whole text's. Two edits at once do not
+    overwrite each other: the second one is refused by ConflictError.
     """
     for name in changes:
         if name not in _EDITABLE:
             raise InputError(f"unknown field {name!r}: {nearest(name, _EDITABLE)}")
-    record = core.store.record(namespace, EARLIER, memory_id)
     old = _one(core, namespace, memory_id)
     if expected is not None and old.changed != expected:
         raise ConflictError(f"memory {memory_id!r} was changed by somebody else: read it again")
-    new = _changed(old, changes)
-    if new == old:
+    before = {part.id: part for part in text_of(core.store, namespace, old)}
+    rows = tuple(row for row in _edited(core, old, list(before.values()), changes) if row != before.get(row.id))
+    if not rows:
         return old
-    write(core, namespace, Batch(memories=(new,), records=(_written(record, old, new, core.clock()),)))
+    records = tuple(kept_before(core, namespace, before[row.id], row) for row in rows if row.id in before)
+    seen = max(part.changed for part in before.values())
+    write(core, namespace, Batch(memories=rows, records=records, seen=seen))
     return _one(core, namespace, memory_id)
 
 
@@ -90,6 +96,34 @@ def _changed(old: Memory, changes: Mapping[str, object]) -> Memory:
     content = cast("str", details.pop("content"))
     checked = draft_memory(content, Stamp(id=old.id, now=old.created_at), cast("Details", details))
     return replace(old, **{name: getattr(checked, name) for name in changes})
+
+
+def _edited(core: Core, old: Memory, parts: Sequence[Memory], changes: Mapping[str, object]) -> list[Memory]:
+    """All rows of the text as they are from now on: the words of another part than the first are its own alone."""
+    new, rest = _changed(old, changes), {name: value for name, value in changes.items() if name != "content"}
+    others = [_changed(part, rest) for part in parts if part.id != old.id]
+    if new.content in (old.content, "".join(part.content for part in parts)):
+        return [replace(new, content=old.content), *others]
+    part = old.source.part
+    if part is not None and (part[0] > 0 or not others):
+        return [new, *others]
+    return _reworded(core, new, others)
+
+
+def _reworded(core: Core, new: Memory, others: Sequence[Memory]) -> list[Memory]:
+    """The new text in as many parts as it needs; parts that it does not need are kept, ended and hidden behind it."""
+    now = core.clock()
+    ids = chain((part.id for part in others), core.new_ids(now))
+    fresh = split_memory(core, replace(new, source=replace(new.source, part=None)), ids)
+    former = {part.id: part for part in others}
+    left = [part for part in others if part.id not in {one.id for one in fresh}]
+    return [
+        *(
+            replace(former[one.id], content=one.content, source=one.source) if one.id in former else one
+            for one in fresh
+        ),
+        *(replace(part, superseded_by=new.id, valid_to=part.valid_to or now) for part in left),
+    ]
 
 
 def _plain(value: object) -> object:

@@ -8,6 +8,7 @@ leaves a tombstone that keeps them from being extracted or imported again.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,14 +18,16 @@ from haversack.compaction.dedup import DUPLICATE_OF
 from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
+from haversack.engine.unnaming import unname, unnamed
 from haversack.errors import InputError, NotFoundError
 from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.maintenance.archive import Rewritten
+from haversack.maintenance.texts import texts_of
 from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
-from haversack.store.port import Batch, Erasure, Scrubs, Store
+from haversack.store.port import Applied, Batch, Erasure, Scrubs, Store
 
-__all__ = ["Forgotten", "certified", "every_memory", "forget", "plan", "restore"]
+__all__ = ["Forgotten", "certified", "erase", "every_memory", "forget", "plan", "restore"]
 
 _PAGE = 10_000
 
@@ -42,6 +45,8 @@ class Forgotten:
     """Ids of those that go along because they came from them."""
     turns: tuple[str, ...] = ()
     """Ids of the session turns whose words go; only a hard forget touches them."""
+    sessions: tuple[str, ...] = ()
+    """Sessions of which nothing is left: their names go from costs and audit as well."""
     everything: bool = False
     at: datetime | None = None
     scrubbed: bool = True
@@ -88,9 +93,15 @@ def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
     asked = tuple(memory.id for memory in aimed)
     if not hard:
         return Forgotten(namespace=namespace, hard=False, preview=True, memories=asked, everything=aim.everything)
-    derived, turns = _closure(every_memory(core, namespace), aimed)
+    rows = list(every_memory(core, namespace))
+    derived, turns = _closure(rows, aimed)
+    touched = set[str]()
     if aim.filter is not None and aim.filter.session is not None and _whole_session(aim.filter):
+        touched.add(aim.filter.session)
         turns |= {turn.id for turn in core.store.turns(namespace, aim.filter.session)}
+    gone = derived.union(asked)
+    touched |= {one.source.session for one in rows if one.id in gone and one.source.session is not None}
+    kept = {one.source.session for one in rows if one.id not in gone}
     return Forgotten(
         namespace=namespace,
         hard=True,
@@ -98,6 +109,7 @@ def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
         memories=asked,
         derived=tuple(sorted(derived)),
         turns=tuple(sorted(turns)),
+        sessions=_emptied(core.store, namespace, touched - kept, turns),
         everything=aim.everything,
     )
 
@@ -111,10 +123,21 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
         hidden = tuple(softly_deleted(memory, now) for memory in found if memory.stage is not Stage.DELETED)
         core.store.apply(namespace, Batch(memories=hidden, records=hiding(hidden)))
         return done
-    erasure = Erasure(memories=planned.memories + planned.derived, turns=planned.turns, everything=planned.everything)
-    core.store.apply(namespace, Batch(erase=erasure))
-    access.drop(core, namespace, erasure.memories)
+    core.write_down()
+    erase(core.store, planned)
+    access.drop(core, namespace, (*planned.memories, *planned.derived))
+    for place in [place for place in core.anchors if place[0] == namespace]:
+        if planned.everything or place[1] in planned.sessions:
+            core.anchors.pop(place, None)
     return replace(done, scrubbed=_scrubbed(core.store))
+
+
+def erase(store: Store, what: Forgotten) -> Applied:
+    """Remove it from a store for good, and from its bookkeeping the names of the sessions that are over."""
+    sessions = None if what.everything else what.sessions
+    unname(store, what.namespace, sessions)
+    erasure = Erasure(memories=what.memories + what.derived, turns=what.turns, everything=what.everything)
+    return store.apply(what.namespace, Batch(erase=erasure, records=unnamed(store, what.namespace, sessions or ())))
 
 
 def certified(done: Forgotten) -> Forgotten:
@@ -129,27 +152,17 @@ def restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
     """Undo a soft forget; raises NotFoundError for an id that is not there any more."""
     found = core.store.memories(namespace, ids)
     _all_found(ids, found)
-    found = _with_chunks(core, namespace, found)
+    found = texts_of(core.store, namespace, found)
     back = tuple(restored(memory) for memory in found if memory.stage is Stage.DELETED)
     core.store.apply(namespace, Batch(memories=back, records=showing(back)))
     return core.store.memories(namespace, [memory.id for memory in found])
-
-
-def _with_chunks(core: Core, namespace: str, found: list[Memory]) -> list[Memory]:
-    """With the other chunks of what was remembered as one passage, where its first chunk is among these."""
-    firsts = {one.id for one in found if one.source.part and one.source.part[0] == 0 and not one.source.turns}
-    if not firsts:
-        return found
-    known = {one.id for one in found}
-    others = (one for one in every_memory(core, namespace) if one.source.part is not None and one.id not in known)
-    return [*found, *sorted((one for one in others if firsts & set(one.source.memories)), key=lambda one: one.born)]
 
 
 def _aimed_at(core: Core, namespace: str, aim: Aim, *, hard: bool) -> list[Memory]:
     if aim.ids:
         found = core.store.memories(namespace, aim.ids)
         _all_found(aim.ids, found)
-        return _with_chunks(core, namespace, found)
+        return texts_of(core.store, namespace, found)
     if aim.filter is None and not aim.everything:
         raise InputError(
             "say what to forget: an id, a filter (kinds, tags, session, since, until, where) or everything"
@@ -179,6 +192,13 @@ def _closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[s
         gone |= new
         grown = bool(new)
     return gone - {memory.id for memory in aimed}, turns
+
+
+def _emptied(store: Store, namespace: str, sessions: set[str], turns: set[str]) -> tuple[str, ...]:
+    """Those of these sessions that have no other turns."""
+    going = Counter(turn.session for turn in store.turns_by_id(namespace, list(turns)))
+    there = {info.id: info.turns for info in store.sessions(namespace)}
+    return tuple(sorted(name for name in sessions if going[name] == there.get(name, 0)))
 
 
 def _came_from(memory: Memory, gone: set[str]) -> bool:

@@ -33,6 +33,7 @@ class Haversack:
         """Who may do what, where doors ask for a key."""
         self.audit = Audit(core)
         """Who did what to which memory when."""
+        core.buffers.append(self.audit.flush)
         self.visits = Visits(core)
         """Sessions that clients open and close."""
         self.jobs = JobBoard(core)

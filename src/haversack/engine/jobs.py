@@ -21,9 +21,9 @@ from haversack.engine.core import Core
 from haversack.errors import BusyError, HaversackError, NotFoundError
 from haversack.store.port import SYSTEM, Batch, Record, Written
 
-__all__ = ["Cancelled", "Job", "JobBoard", "JobState", "Progress", "Work"]
+__all__ = ["JOBS", "Cancelled", "Job", "JobBoard", "JobState", "Progress", "Work"]
 
-_COLLECTION = "job"
+JOBS = "job"
 _SILENCE = timedelta(minutes=2)
 """A running job that said nothing for this long has lost its process."""
 _EVERY = timedelta(seconds=1)
@@ -123,7 +123,7 @@ class JobBoard:
 
     def get(self, job_id: str) -> Job:
         """One job; raises NotFoundError."""
-        record = self._core.store.record(SYSTEM, _COLLECTION, job_id) if job_id else None
+        record = self._core.store.record(SYSTEM, JOBS, job_id) if job_id else None
         if record is None:
             raise NotFoundError(f"no job {job_id!r}")
         return self._seen(msgspec.json.decode(record.value, type=Job))
@@ -131,7 +131,7 @@ class JobBoard:
     def all(self, *, limit: int = 1_000) -> list[Job]:
         """The latest jobs, oldest first."""
         latest: deque[Record] = deque(maxlen=limit)
-        while page := self._core.store.records(SYSTEM, _COLLECTION, after=latest[-1].key if latest else ""):
+        while page := self._core.store.records(SYSTEM, JOBS, after=latest[-1].key if latest else ""):
             latest.extend(page)
         return [self._seen(msgspec.json.decode(record.value, type=Job)) for record in latest]
 
@@ -206,6 +206,6 @@ class JobBoard:
         return replace(job, changed_at=self._core.clock(), **changes)
 
     def _put(self, job: Job) -> Job:
-        record = Written(collection=_COLLECTION, key=job.id, value=msgspec.json.encode(job))
+        record = Written(collection=JOBS, key=job.id, value=msgspec.json.encode(job))
         self._core.store.apply(SYSTEM, Batch(records=(record,)))
         return job

@@ -13,9 +13,10 @@ from pathlib import Path
 from haversack.engine.aging import desk_of
 from haversack.engine.arguments import checked
 from haversack.engine.core import Core
-from haversack.engine.forgetting import Forgotten, certified
+from haversack.engine.forgetting import Forgotten, certified, erase
 from haversack.engine.jobs import JobBoard, JobState
 from haversack.engine.trims import trimmed
+from haversack.engine.unnaming import unname
 from haversack.errors import NotFoundError, ReadOnlyError, RefusedError
 from haversack.maintenance import archive, restore
 from haversack.maintenance.archive import Schedule
@@ -25,7 +26,7 @@ from haversack.maintenance.recover import Recovery, recover
 from haversack.maintenance.reset import ResetDone, reset
 from haversack.maintenance.run import Run, is_abandoned, running, runs
 from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
-from haversack.store.port import SYSTEM, Erasure, Store
+from haversack.store.port import SYSTEM, Store
 from haversack.store.site import Site
 
 __all__ = ["SnapshotPlan", "StoreMaintenance", "health_of"]
@@ -129,12 +130,9 @@ class StoreMaintenance:
         """
         if not forgotten.hard or forgotten.preview:
             raise RefusedError("state", "only what was forgotten for good is removed from snapshots")
-        erasure = Erasure(
-            memories=forgotten.memories + forgotten.derived, turns=forgotten.turns, everything=forgotten.everything
-        )
         site, now = self._site(), self._core.clock()
         done = (
-            archive.erase_from(site, each, forgotten.namespace, erasure, now)
+            archive.erase_from(site, each, lambda store: erase(store, forgotten), now)
             for each in self.still_holding(forgotten)
             if archive.opens(site, each)
         )
@@ -180,6 +178,7 @@ class StoreMaintenance:
         names = core.store.namespaces() if namespaces is None else list(namespaces)
         alone = names[0] if namespaces is not None and len(names) == 1 else None
         expected = alone or ("everything" if core.site is None else core.site.path.name)
+        core.write_down()
         done = reset(
             desk_of(core, SYSTEM),
             names,
@@ -187,6 +186,7 @@ class StoreMaintenance:
             execute=execute,
             confirm=confirm,
             backup=self._backup("before reset") if snapshot else None,
+            before=lambda name: unname(core.store, name, None),
         )
         for name in names if execute else ():
             core.recall.forget(name)

@@ -111,7 +111,7 @@ class Namespace:
         hidden behind it (`superseded_by`; `unfold` undoes it), and one that announces a change ends what it changes.
         `subject` says what it is about, like `alice/city`: a newer statement on it ends the older one. `supersedes`
         names a memory that this one replaces. What is ended is kept, dated, and leaves recall; `as_of` still finds it.
-        A long passage is kept in chunks; the first is returned.
+        A long passage is kept in parts; the first is returned and stands for the whole text in every other verb.
         """
         return self.remember_many([{"content": content, "supersedes": supersedes, "subject": subject, **details}])[0]
 
@@ -185,7 +185,7 @@ class Namespace:
         """Forget by id, by filter or `everything`; returns the exact ids, with `preview` without doing it.
 
         Soft (default): hidden from every read until `restore`. Hard: gone from every file of the store, with the turn
-        it was said in and what was derived from it.
+        it was said in and what was derived from it, and the name of a session of which nothing is left.
         """
         ids, chosen = read_ids(memory_id), read_filter(conditions)
         narrows = chosen != Filter()
@@ -202,6 +202,9 @@ class Namespace:
 
     def edit(self, memory_id: str, *, expected: int | None = None, **changes: object) -> Memory:
         """Change fields of a memory (the keywords of `remember`, and `content`); the earlier wording is kept.
+
+        The first part of a long text stands for all of it: fields change in every part, and `content` is the new text.
+        The words of a later part are its own.
 
         With `expected`, only if the memory is still at that change number. Raises ConflictError when somebody else
         was quicker.

@@ -34,19 +34,25 @@ def passages_of_turn(core: Core, turn: Turn, ids: Iterator[str], now: datetime) 
 
 
 def split_memory(core: Core, whole: Memory, ids: Iterator[str]) -> list[Memory]:
-    """The memory itself when it is short, or else its chunks, each knowing its place."""
-    count_many = core.counter(core.settings.model).count_many
-    chunks = chunk(whole.content, count_many, target=core.settings.chunk_tokens)
+    """The memory itself when it is short or no passage, or else its chunks, each knowing its place.
+
+    Those that share no turn name the first, so that they go with it.
+    """
+    if whole.kind is not Kind.PASSAGE:
+        return [whole]
+    chunks = chunk(whole.content, core.counter(core.settings.model).count_many, target=core.settings.chunk_tokens)
     if len(chunks) == 1:
         return [whole]
+    source = replace(whole.source, part=(0, len(chunks)))
+    first = replace(whole, content=chunks[0], source=source)
+    if not source.turns:
+        source = replace(source, memories=(*source.memories, whole.id))
     return [
-        replace(
-            whole,
-            id=whole.id if index == 0 else next(ids),
-            content=words,
-            source=replace(whole.source, part=(index, len(chunks))),
-        )
-        for index, words in enumerate(chunks)
+        first,
+        *(
+            replace(whole, id=next(ids), content=words, source=replace(source, part=(index, len(chunks))))
+            for index, words in enumerate(chunks[1:], start=1)
+        ),
     ]
 
 

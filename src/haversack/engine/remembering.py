@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -15,6 +15,7 @@ from haversack.engine.editing import kept_before
 from haversack.engine.passages import split_memory
 from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError, NotFoundError
+from haversack.maintenance.texts import text_of
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory
 from haversack.model.query import Filter
@@ -59,7 +60,7 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
     return _store(core, namespace, drafts, ids)
 
 
-def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterable[str]) -> list[Memory]:
+def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterator[str]) -> list[Memory]:
     now = drafts[0].memory.created_at if drafts else core.clock()
     known = _known(core, namespace, drafts, now)
     fresh = [draft for draft in drafts if known.setdefault(draft.key, draft.memory.id) == draft.memory.id]
@@ -69,7 +70,7 @@ def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterable[s
     joining = [admitted.rows.get(one.memory.id, one.memory) for one in fresh if one.memory.id not in admitted.known]
     answer = [known[draft.key] for draft in drafts]
     stored, joining = _retold(core, namespace, drafts, answer, joining)
-    memories = [chunk for memory in joining for chunk in _chunks(core, memory, ids)]
+    memories = [part for memory in joining for part in split_memory(core, memory, ids)]
     replaced = [*(new for _, new in stored), *_replaced(core, namespace, drafts, answer), *admitted.ended]
     if memories or replaced:
         records = tuple(kept_before(core, namespace, old, new) for old, new in stored)
@@ -163,15 +164,6 @@ def _on_subject(memory: Memory, subject: object) -> Memory:
     return replace(memory, metadata={**memory.metadata, SUBJECT: named})
 
 
-def _chunks(core: Core, memory: Memory, ids: Iterable[str]) -> list[Memory]:
-    """The memory, or the chunks of a long passage: the others name the first, so that they are forgotten with it."""
-    if memory.kind is not Kind.PASSAGE:
-        return [memory]
-    first, *others = split_memory(core, memory, iter(ids))
-    named = (*memory.source.memories, first.id)
-    return [first, *(replace(one, source=replace(one.source, memories=named)) for one in others)]
-
-
 def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str]) -> list[Memory]:
     """The superseded memories as they are from now on: kept, linked and dated."""
     successors = {
@@ -182,7 +174,7 @@ def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequ
     old = core.store.memories(namespace, list(successors))
     if missing := set(successors) - {memory.id for memory in old}:
         raise NotFoundError(f"supersedes names no memory of this namespace: {', '.join(sorted(missing))}")
-    return [_retired(memory, successors[memory.id]) for memory in old]
+    return [_retired(part, successors[memory.id]) for memory in old for part in text_of(core.store, namespace, memory)]
 
 
 def _retired(memory: Memory, successor: Memory) -> Memory:

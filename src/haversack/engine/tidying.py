@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from haversack.compaction.dedup import unhidden
 from haversack.engine.core import Core
 from haversack.engine.draft import read_unit
 from haversack.engine.listing import live
+from haversack.engine.passages import split_memory
 from haversack.engine.writing import write
 from haversack.errors import InputError, NotFoundError
+from haversack.maintenance.texts import follows, texts_of
 from haversack.model.memory import Kind, Memory, Source, Stage, Trust
 from haversack.model.query import Filter
 from haversack.model.text import fingerprint_form
@@ -59,15 +62,19 @@ def merge(core: Core, namespace: str, ids: Sequence[str], *, preview: bool = Fal
     wanted = list(dict.fromkeys(ids))
     if len(wanted) < 2:  # noqa: PLR2004 - one alone is merged already
         raise InputError("merging takes at least two memories")
-    parts = sorted(core.store.memories(namespace, wanted), key=lambda one: (one.event_time, one.born))
-    if missing := set(wanted) - {one.id for one in parts}:
+    found = sorted(core.store.memories(namespace, wanted), key=lambda one: (one.event_time, one.born))
+    if missing := set(wanted) - {one.id for one in found}:
         raise NotFoundError(f"no such memory in this namespace: {', '.join(sorted(missing)[:5])}")
+    parts = texts_of(core.store, namespace, found)
     if any(one.superseded_by or one.stage is Stage.DELETED for one in parts):
         raise InputError("a memory that was replaced or forgotten cannot be merged: restore it first")
-    whole = _merged(core, parts)
-    if not preview:
-        write(core, namespace, Batch(memories=(whole, *(_retired(one, whole) for one in parts))))
-    return whole
+    names = core.new_ids(core.clock())
+    whole = _merged(core, next(names), parts)
+    if preview:
+        return whole
+    merged = split_memory(core, whole, names)
+    write(core, namespace, Batch(memories=(*merged, *(_retired(one, whole) for one in parts))))
+    return merged[0]
 
 
 def unfold(core: Core, namespace: str, memory_id: str) -> Memory:
@@ -75,7 +82,8 @@ def unfold(core: Core, namespace: str, memory_id: str) -> Memory:
     found = core.store.memories(namespace, [memory_id])
     if not found or found[0].superseded_by is None:
         raise NotFoundError(f"no folded memory {memory_id!r} in namespace {namespace!r}")
-    core.store.apply(namespace, Batch(memories=(unhidden(found[0]),)))
+    back = [one for one in texts_of(core.store, namespace, found) if one.superseded_by == found[0].superseded_by]
+    core.store.apply(namespace, Batch(memories=tuple(unhidden(one) for one in back)))
     return core.store.memories(namespace, [memory_id])[0]
 
 
@@ -116,13 +124,24 @@ def _retired(memory: Memory, successor: Memory) -> Memory:
     return replace(memory, superseded_by=successor.id)
 
 
-def _merged(core: Core, parts: Sequence[Memory]) -> Memory:
+def _joined(parts: Sequence[Memory]) -> str:
+    """The words of all, a line each; the parts of one text follow each other as they were."""
+    texts = [parts[0].content]
+    for before, one in pairwise(parts):
+        if follows(before, one):
+            texts[-1] += one.content
+        else:
+            texts.append(one.content)
+    return "\n".join(dict.fromkeys(texts))
+
+
+def _merged(core: Core, name: str, parts: Sequence[Memory]) -> Memory:
     now = core.clock()
     newest = parts[-1]
     return replace(
         newest,
-        id=next(core.new_ids(now)),
-        content="\n".join(dict.fromkeys(one.content for one in parts)),
+        id=name,
+        content=_joined(parts),
         created_at=now,
         importance=max(one.importance for one in parts),
         confidence=min(one.confidence for one in parts),

@@ -19,9 +19,9 @@ from haversack.errors import NotFoundError
 from haversack.model.text import label
 from haversack.store.port import SYSTEM, Batch, Written
 
-__all__ = ["Visit", "Visits"]
+__all__ = ["VISITS", "Visit", "Visits"]
 
-_COLLECTION = "visit"
+VISITS = "visit"
 _PAGE = 1_000
 
 
@@ -56,13 +56,13 @@ class Visits:
             last_at=now,
             metadata=dict(read_metadata(metadata)),
         )
-        place = Written(collection=_COLLECTION, key=visit.id, value=msgspec.json.encode(visit.namespace))
+        place = Written(collection=VISITS, key=visit.id, value=msgspec.json.encode(visit.namespace))
         self._core.store.apply(SYSTEM, Batch(records=(place,)))
         return self._put(visit)
 
     def get(self, visit_id: str) -> Visit:
         """One session; raises NotFoundError."""
-        place = self._core.store.record(SYSTEM, _COLLECTION, visit_id) if visit_id else None
+        place = self._core.store.record(SYSTEM, VISITS, visit_id) if visit_id else None
         found = None if place is None else self._find(msgspec.json.decode(place.value, type=str), visit_id)
         if found is None:
             raise NotFoundError(f"no session {visit_id!r}")
@@ -85,16 +85,16 @@ class Visits:
         """A namespace's sessions, the newest first."""
         found: list[Visit] = []
         after = ""
-        while page := self._core.store.records(namespace, _COLLECTION, after=after, limit=_PAGE):
+        while page := self._core.store.records(namespace, VISITS, after=after, limit=_PAGE):
             found += [msgspec.json.decode(record.value, type=Visit) for record in page]
             after = page[-1].key
         return found[::-1]
 
     def _find(self, namespace: str, visit_id: str) -> Visit | None:
-        record = self._core.store.record(namespace, _COLLECTION, visit_id)
+        record = self._core.store.record(namespace, VISITS, visit_id)
         return None if record is None else msgspec.json.decode(record.value, type=Visit)
 
     def _put(self, visit: Visit) -> Visit:
-        record = Written(collection=_COLLECTION, key=visit.id, value=msgspec.json.encode(visit))
+        record = Written(collection=VISITS, key=visit.id, value=msgspec.json.encode(visit))
         self._core.store.apply(visit.namespace, Batch(records=(record,)))
         return visit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ import msgspec
 from haversack.errors import ConfigError, NotAStoreError
 from haversack.maintenance.snapshot import SUFFIX, Occasion, Snapshot, listed, pack, read_manifest, unpacked
 from haversack.model.identity import ENTROPY_BYTES, make_id
-from haversack.store.port import SYSTEM, Batch, Erasure, Store, Written
+from haversack.store.port import SYSTEM, Applied, Batch, Store, Written
 from haversack.store.site import Fault, Site
 
 __all__ = [
@@ -208,14 +208,14 @@ def behind(store: Store, site: Site, snapshots: Sequence[Snapshot]) -> tuple[Fau
     return tuple(found)
 
 
-def erase_from(site: Site, snapshot: Snapshot, namespace: str, erasure: Erasure, now: datetime) -> Rewritten | None:
+def erase_from(site: Site, snapshot: Snapshot, erase: Callable[[Store], Applied], now: datetime) -> Rewritten | None:
     """Make the snapshot as if this had been erased before it was taken; None when it did not hold any of it.
 
     The old file is replaced by the new one in one step, after the new one was verified.
     """
     with unpacked(site, snapshot.path, snapshot.path.absolute().parent) as (copy, manifest):
         with closing(site.open(copy)) as store:
-            applied = store.apply(namespace, Batch(erase=erasure))
+            applied = erase(store)
         if not applied.erased_memories and not applied.erased_turns:
             return None
         occasion = Occasion(id=manifest.id, at=manifest.taken_at, program=manifest.program, reason=manifest.reason)

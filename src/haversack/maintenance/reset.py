@@ -40,8 +40,12 @@ def reset(
     execute: bool,
     confirm: str | None = None,
     backup: Callable[[], str] | None = None,
+    before: Callable[[str], None] = lambda _: None,
 ) -> ResetDone:
-    """Erase these namespaces; `desk` is that of what spans namespaces, where the run is written down."""
+    """Erase these namespaces; `desk` is that of what spans namespaces, where the run is written down.
+
+    `before` cleans that of the names of a namespace's sessions.
+    """
     store = desk.store
     known = set(store.namespaces())
     if missing := [name for name in names if name not in known]:
@@ -56,6 +60,7 @@ def reset(
             journal.note(backup=taken)
         for name in names:
             if name != SYSTEM:
+                before(name)
                 store.apply(name, Batch(erase=Erasure(everything=True)))
         journal.count(namespaces=len(names))
         return ResetDone(preview=False, namespaces=counts, confirm=expected, snapshot=taken, run=journal.run.id)

@@ -7,14 +7,17 @@ so carrying a decision out twice, or after an interruption, gives one copy.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import msgspec
 
 from haversack.errors import ConflictError, InputError, NotFoundError
 from haversack.lifecycle.proposals import Decided, Event, Proposal, Proposed, Standing, copy_for_sharing, replay
+from haversack.maintenance.texts import text_of
 from haversack.model.identity import ENTROPY_BYTES, make_id
-from haversack.model.memory import Memory, Stage
+from haversack.model.memory import Memory, Source, Stage
 from haversack.store.port import SYSTEM, Batch, Store, Written
 
 __all__ = ["carry_out", "decide", "proposals", "propose"]
@@ -56,11 +59,24 @@ def carry_out(store: Store, proposal: Proposal, now: datetime) -> Memory | None:
     found = store.memories(asked.private, [asked.memory])
     if not found or found[0].stage is Stage.DELETED:
         return None
+    copy = copy_for_sharing(found[0], proposal, copy_id, now)
     try:
-        store.apply(asked.shared, Batch(memories=(copy_for_sharing(found[0], proposal, copy_id, now),)))
+        store.apply(asked.shared, Batch(memories=tuple(_with_parts(copy, text_of(store, asked.private, found[0])))))
     except ConflictError:
         return None  # the copy was erased for good, and stays so
     return store.memories(asked.shared, [copy_id])[0]
+
+
+def _with_parts(copy: Memory, parts: Sequence[Memory]) -> Iterator[Memory]:
+    """The copy, in as many parts as the text that it stands for."""
+    if len(parts) == 1:
+        yield copy
+        return
+    for index, part in enumerate(parts):
+        digest = hashlib.sha256(f"{copy.id}/{index}".encode()).digest()
+        source = Source(part=(index, len(parts)), memories=(copy.id,) if index else ())
+        name = make_id(part.event_time, digest[:ENTROPY_BYTES]) if index else copy.id
+        yield replace(copy, id=name, content=part.content, source=source)
 
 
 def proposals(store: Store, *, private: str | None = None, shared: str | None = None) -> dict[str, Proposal]:

@@ -16,6 +16,7 @@ from haversack.model.identity import fingerprint
 from haversack.model.lives import lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.store.port import (
+    BY_SESSION,
     SEGMENT,
     SYSTEM,
     Applied,
@@ -286,12 +287,15 @@ def _erase(space: _Space, erasure: Erasure) -> tuple[list[str], list[str]]:
         space.tombstones[memory.id] = _Tombstone(fingerprint(memory.kind, memory.content), space.next_number())
     for turn in turns:
         del space.turns[turn.id]
-    for session in erasure.sessions:
-        space.next_position.pop(session, None)
     words = {*gone_memories, *gone_turns}
-    for address in list(space.records):
-        if words and (address[0] == SEGMENT or address[1] in words):
-            del space.records[address]
+    touched = {*erasure.sessions, *(turn.session for turn in turns)}
+    over = touched - {turn.session for turn in space.turns.values()}
+    for session in over:
+        space.next_position.pop(session, None)
+    for collection, key in list(space.records):
+        is_about = key in words or (collection in BY_SESSION and key in over)
+        if is_about or (words and collection == SEGMENT):
+            del space.records[collection, key]
     return gone_memories, gone_turns
 
 

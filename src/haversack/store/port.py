@@ -17,6 +17,7 @@ from haversack.model.lives import Lives
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 
 __all__ = [
+    "BY_SESSION",
     "SEGMENT",
     "SYSTEM",
     "Applied",
@@ -44,6 +45,9 @@ SYSTEM = ""
 
 SEGMENT = "segment"
 """The collection of the recall index's segments: an erasure in a namespace drops them all, for they hold its words."""
+
+BY_SESSION = ("extracted", "view")
+"""Collections whose keys are names of sessions and whose values know places of its turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +123,12 @@ class Erasure:
 
     memories: tuple[str, ...] = ()
     turns: tuple[str, ...] = ()
-    """These turns are removed; their positions stay empty, the others keep theirs. Their keys stay taken."""
+    """These turns are removed; their positions stay empty, the others keep theirs. Their keys stay taken.
+
+    A session that keeps no turn loses its name: its records in BY_SESSION go, and its positions begin at 0 again.
+    """
     sessions: tuple[str, ...] = ()
-    """Whole sessions: all their turns. Their keys stay taken; positions begin at 0 again."""
+    """Whole sessions: all their turns."""
     everything: bool = False
     """The whole namespace, records, tombstones and taken keys included. Only its change sequence goes on."""
 

@@ -18,7 +18,19 @@ from haversack.model.identity import fingerprint
 from haversack.model.lives import DELETED_AT, lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
-from haversack.store.port import SEGMENT, SYSTEM, Batch, Erasure, Price, Record, Restage, Store, Vector, Written
+from haversack.store.port import (
+    BY_SESSION,
+    SEGMENT,
+    SYSTEM,
+    Batch,
+    Erasure,
+    Price,
+    Record,
+    Restage,
+    Store,
+    Vector,
+    Written,
+)
 
 __all__ = ["StoreContract", "sample_memory", "sample_turn"]
 
@@ -243,6 +255,22 @@ class StoreContract(ABC):
         applied = store.apply("n", Batch(turns=(sample_turn(4, key="k"), sample_turn(5))))
         assert applied.skipped == (sample_turn(4).id,)
         assert [turn.position for turn in applied.turns] == [0]
+
+    def test_a_session_without_turns_loses_its_name(self) -> None:
+        store = self.open_store()
+        places = [(where, session) for where in BY_SESSION for session in ("s", "t")] + [("note", "s")]
+        written = tuple(Written(collection=where, key=session, value=b"1") for where, session in places)
+        store.apply("n", Batch(turns=(sample_turn(1), sample_turn(2), sample_turn(3, session="t")), records=written))
+
+        def left() -> list[tuple[str, str]]:
+            return [(where, r.key) for where in (*BY_SESSION, "note") for r in store.records("n", where)]
+
+        store.apply("n", Batch(erase=Erasure(turns=(sample_turn(2).id,))))
+        assert left() == places
+        store.apply("n", Batch(erase=Erasure(turns=(sample_turn(1).id,))))
+        assert left() == [(where, "t") for where in BY_SESSION] + [("note", "s")]
+        applied = store.apply("n", Batch(turns=(sample_turn(4), sample_turn(5, session="t"))))
+        assert [turn.position for turn in applied.turns] == [0, 1]
 
     def test_an_erased_memory_leaves_a_tombstone(self) -> None:
         store = self.open_store()
@@ -513,14 +541,14 @@ class StoreContract(ABC):
         store = self.open_store()
         if "durable" not in store.abilities:
             return
-        store.apply("n", _everything(1))
-        store.apply("n", Batch(memories=(sample_memory(2),), erase=Erasure(turns=(sample_turn(1).id,))))
+        store.apply("n", replace(_everything(1), turns=(sample_turn(1), sample_turn(2))))
+        store.apply("n", Batch(memories=(sample_memory(2),), erase=Erasure(turns=(sample_turn(2).id,))))
         seen = (store.changes("n"), store.turns("n", "s"), store.census("n"), store.records("n", "c"))
         store.close()
         store = self.open_store()
         assert (store.changes("n"), store.turns("n", "s"), store.census("n"), store.records("n", "c")) == seen
         assert store.apply("n", Batch(memories=(sample_memory(3),))).sequence == 3
-        assert [turn.position for turn in store.apply("n", Batch(turns=(sample_turn(5),))).turns] == [1]
+        assert [turn.position for turn in store.apply("n", Batch(turns=(sample_turn(5),))).turns] == [2]
 
     def test_a_closed_store_says_so(self) -> None:
         store = self.open_store()

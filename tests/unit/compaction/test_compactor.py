@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from haversack.compaction.compactor import Compactor, Request, message_price
+from haversack.compaction.compactor import Compactor, Request, lease_key, message_price
 from haversack.compaction.result import Outcome
 from haversack.compaction.settings import CompactionConfig
 from haversack.compaction.view import Fold, load_view, render, view_write
@@ -109,7 +109,7 @@ def test_what_is_held_by_another_run_is_refused(
     compactor: Make, append: Append, talk: Talk, store: MemoryStore
 ) -> None:
     append(talk(20))
-    other = leases.acquire(store, "n", "compaction:s", owner="other", now=NOW, seconds=60)
+    other = leases.acquire(store, "n", lease_key("s"), owner="other", now=NOW, seconds=60)
     assert other is not None
     service = ScriptedChat(lines=[names])
     refused = compactor(service).run(ask())
@@ -122,12 +122,12 @@ def test_a_dead_runs_lease_expires_and_its_late_write_fails(
     compactor: Make, append: Append, talk: Talk, store: MemoryStore
 ) -> None:
     append(talk(20))
-    dead = leases.acquire(store, "n", "compaction:s", owner="dead", now=NOW.replace(hour=0), seconds=0)
+    dead = leases.acquire(store, "n", lease_key("s"), owner="dead", now=NOW.replace(hour=0), seconds=0)
     assert dead is not None
 
     def slow(messages: Sequence[Message]) -> str:
         # Meanwhile this run's own lease ends, and another process takes the session.
-        key = "compaction:s"
+        key = lease_key("s")
         assert leases.acquire(store, "n", key, owner="thief", now=NOW.replace(day=3), seconds=60) is not None
         return names(messages)
 

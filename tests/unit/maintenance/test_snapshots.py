@@ -19,7 +19,7 @@ from haversack.maintenance.snapshot import Occasion, Snapshot, contents_of, list
 from haversack.model.identity import make_id
 from haversack.model.memory import Memory
 from haversack.store.memory import MemoryStore
-from haversack.store.port import SYSTEM, Batch, Erasure, Vector, Written
+from haversack.store.port import SYSTEM, Applied, Batch, Erasure, Store, Vector, Written
 from haversack.store.sqlite.site import SqliteSite
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory, sample_turn
@@ -211,7 +211,11 @@ def test_erasing_reaches_snapshots(store: SqliteStore, site: SqliteSite) -> None
     assert archive.holding(site, [snapshot], "c", [said.id]) == [snapshot]
     assert archive.holding(site, [snapshot], "c", [late.id]) == []
     assert archive.holding(site, [snapshot], "d", [said.id]) == []
-    done = archive.erase_from(site, snapshot, "c", Erasure(memories=(said.id,)), NOW)
+
+    def erase(store: Store) -> Applied:
+        return store.apply("c", Batch(erase=Erasure(memories=(said.id,))))
+
+    done = archive.erase_from(site, snapshot, erase, NOW)
     assert done is not None
     assert (done.id, done.memories, done.turns) == (OCCASION.id, 1, 0)
     manifest = verify(snapshot.path)
@@ -220,7 +224,7 @@ def test_erasing_reaches_snapshots(store: SqliteStore, site: SqliteSite) -> None
     assert (manifest.rewritten_at, manifest.taken_at, manifest.id) == (NOW, NOW, OCCASION.id)
     with zipfile.ZipFile(snapshot.path) as archive_file:
         assert b"swordfish again" not in archive_file.read("store")
-    assert archive.erase_from(site, snapshot, "c", Erasure(memories=(said.id,)), NOW) is None
+    assert archive.erase_from(site, snapshot, erase, NOW) is None
     assert left_in(site) == {"memory.db", "one.snapshot"}
 
 

@@ -12,7 +12,7 @@ from haversack.errors import ConflictError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, Turn
 from haversack.model.times import micros
-from haversack.store.port import SEGMENT, Applied, Batch, Erasure, Price, Restage, Vector, Written
+from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, Erasure, Price, Restage, Vector, Written
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, key_digest, row_of_memory, row_of_turn
 
@@ -147,17 +147,27 @@ def _erase_turns(connection: sqlite3.Connection, namespace: str, erasure: Erasur
         "INSERT OR IGNORE INTO erased_turns (namespace, digest) VALUES (?, ?)",
         [(namespace, key_digest(session, key)) for session, _, _, key in rows if key is not None],
     )
-    connection.executemany(
-        "DELETE FROM sessions WHERE namespace = ? AND session = ?", [(namespace, each) for each in erasure.sessions]
-    )
-    touched = {session for session, _, _, _ in rows}
+    touched = {*erasure.sessions, *(session for session, _, _, _ in rows)}
     connection.executemany(
         "UPDATE sessions SET (turns, first_at, last_at) ="
         " (SELECT count(*), min(at), max(at) FROM turns WHERE namespace = ?1 AND session = ?2)"
         " WHERE namespace = ?1 AND session = ?2",
-        [(namespace, session) for session in touched.difference(erasure.sessions)],
+        [(namespace, session) for session in touched],
     )
+    _drop_names(connection, namespace, touched)
     return [name for _, _, name, _ in rows]
+
+
+def _drop_names(connection: sqlite3.Connection, namespace: str, sessions: set[str]) -> None:
+    """Those of these sessions that have no turn any more leave no row."""
+    select = "SELECT session FROM sessions WHERE namespace = ? AND turns > 0 AND session IN"
+    going_on = {session for (session,) in find(connection, select, (namespace,), list(sessions))}
+    over = [(namespace, session) for session in sessions - going_on]
+    connection.executemany("DELETE FROM sessions WHERE namespace = ? AND session = ?", over)
+    for collection in BY_SESSION:
+        connection.executemany(
+            f"DELETE FROM records WHERE collection = '{collection}' AND namespace = ? AND key = ?", over
+        )
 
 
 def _drop_records_about(connection: sqlite3.Connection, namespace: str, gone: Sequence[str]) -> None:
