@@ -544,6 +544,23 @@ def clock_jump(rounds: int) -> Tally:
 
 def no_handles(rounds: int) -> Tally:
     """Fewer and fewer file handles: a typed error or success, and a sound store."""
+    return _short_of(_starved, lambda turn: turn % 9, {0: "worked", 3: "typed error"}, rounds)
+
+
+def low_memory(rounds: int) -> Tally:
+    """Less and less memory for a verb: a typed error, or MemoryError where no store is in it, and a sound store."""
+    dice = _dice(19)
+    ends = {0: "worked", 3: "typed error", 4: "MemoryError"}
+    return _short_of(_cramped, lambda _: dice.choice([0, 1 << 16, 1 << 18, 1 << 20]), ends, rounds)
+
+
+def _short_of(
+    acts: Callable[[Callable[[Path], None], Path, int], None],
+    spare: Callable[[int], int],
+    ends: dict[int, str],
+    rounds: int,
+) -> Tally:
+    """Verbs in a process of their own that has little to spare; `ends` says which exit codes are in order."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as top:
         template = Path(top) / "template"
@@ -551,17 +568,17 @@ def no_handles(rounds: int) -> Tally:
         _prepare(template / "m.db", "restore")
         names = ("lifecycle", "reorganize", "snapshot", "restore", "copy", "reset")
         for turn in range(rounds):
-            name = names[turn % len(names)]
+            verb = VERBS[names[turn % len(names)]]
             with _copied(template) as folder:
-                before = _words(folder / "m.db")
+                path, room = folder / "m.db", spare(turn)
+                before = _words(path)
                 tally.rounds += 1
-                child = _forked(lambda: _starved(VERBS[name].act, folder / "m.db", turn % 9))  # noqa: B023 - used at once
-                _, status = os.waitpid(child, 0)
-                code = os.waitstatus_to_exitcode(status)
+                child = _forked(lambda: acts(verb.act, path, room))  # noqa: B023 - used at once
+                code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
                 tally.struck += code != 0
-                tally.notes[{0: "worked", 3: "typed error"}.get(code, f"exit {code}")] += 1
-                tally.unusable += code not in {0, 3}
-                _expect_sound(folder / "m.db", VERBS[name], before, tally)
+                tally.notes[ends.get(code, f"exit {code}")] += 1
+                tally.unusable += code not in ends
+                _expect_sound(path, verb, before, tally)
     return tally
 
 
@@ -613,30 +630,6 @@ def _warmed(act: Callable[[Path], None], path: Path) -> None:
     with suppress(HaversackError):
         act(act_once / "m.db")
     shutil.rmtree(act_once)
-
-
-def low_memory(rounds: int) -> Tally:
-    """Less and less memory for a verb: a typed error, or MemoryError where no store is in it, and a sound store."""
-    dice, tally = _dice(19), Tally()
-    with tempfile.TemporaryDirectory() as top:
-        template = Path(top) / "template"
-        template.mkdir()
-        _prepare(template / "m.db", "restore")
-        names = ("lifecycle", "reorganize", "snapshot", "restore", "copy", "reset")
-        for turn in range(rounds):
-            name = names[turn % len(names)]
-            with _copied(template) as folder:
-                before = _words(folder / "m.db")
-                tally.rounds += 1
-                spare = dice.choice([0, 1 << 16, 1 << 18, 1 << 20])
-                child = _forked(lambda: _cramped(VERBS[name].act, folder / "m.db", spare))  # noqa: B023 - used at once
-                _, status = os.waitpid(child, 0)
-                code = os.waitstatus_to_exitcode(status)
-                tally.struck += code != 0
-                tally.notes[{0: "worked", 3: "typed error", 4: "MemoryError"}.get(code, f"exit {code}")] += 1
-                tally.unusable += code not in {0, 3, 4}
-                _expect_sound(folder / "m.db", VERBS[name], before, tally)
-    return tally
 
 
 def _cramped(act: Callable[[Path], None], path: Path, spare: int) -> None:
