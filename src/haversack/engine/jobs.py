@@ -6,6 +6,7 @@ process that took it; what was running when that process died is shown as interr
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +24,7 @@ from haversack.store.port import SYSTEM, Batch, Record, Written
 
 __all__ = ["JOBS", "Cancelled", "Job", "JobBoard", "JobState", "Progress", "Work"]
 
+_LOG = logging.getLogger(__name__)
 JOBS = "job"
 _SILENCE = timedelta(minutes=2)
 """A running job that said nothing for this long has lost its process."""
@@ -172,6 +174,15 @@ class JobBoard:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _run(self, job: Job, work: Work, stop: Event) -> None:
+        try:
+            self._carry_out(job, work, stop)
+        except Exception:
+            _LOG.exception("the job %s (%s) broke", job.id, job.kind)
+            raise
+        finally:
+            self._leave(job.id)
+
+    def _carry_out(self, job: Job, work: Work, stop: Event) -> None:
         running = self._put(self._now(job, state=JobState.RUNNING))
         try:
             result = work(Progress(self, running, stop))
@@ -188,7 +199,6 @@ class JobBoard:
     def _end(self, job: Job, state: JobState, message: str, result: Mapping[str, Any]) -> None:
         last = self.get(job.id)
         self._put(self._now(last, state=state, message=message, result=result))
-        self._leave(job.id)
 
     def _leave(self, job_id: str) -> None:
         with self._lock:

@@ -16,7 +16,7 @@ from haversack.engine.haversack import Haversack
 from haversack.engine.jobs import JobState, Progress
 from haversack.engine.namespace import Namespace
 from haversack.engine.receipts import Receipt
-from haversack.errors import BusyError, ConflictError, InputError, NotFoundError
+from haversack.errors import BusyError, ConflictError, InputError, NoSpaceError, NotFoundError
 from haversack.store.memory import MemoryStore
 
 
@@ -181,6 +181,34 @@ def test_a_failed_job_says_why(sack: Haversack):
 
     job = sack.jobs.wait(sack.jobs.start("import", "alice", work, asked_by="me").id, 10)
     assert (job.state, job.message) == (JobState.FAILED, "the file is empty")
+    sack.close()
+
+
+def test_a_job_that_breaks_is_in_the_log_and_leaves_its_place(
+    sack: Haversack, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    def end_of(work: Callable[[], None]) -> BaseException | None:
+        go = Event()
+        job = sack.jobs.start("import", "alice", lambda _: {"waited": go.wait(10), "did": work()}, asked_by="me")
+        future = sack.jobs._futures[job.id]
+        go.set()
+        return future.exception(10)
+
+    def broken() -> None:
+        raise ZeroDivisionError("by nought")
+
+    def refuse(*_: object) -> None:
+        raise NoSpaceError("no room")
+
+    assert isinstance(end_of(broken), ZeroDivisionError)
+    assert [job.message for job in sack.jobs.all()] == ["ZeroDivisionError: see the log"]
+    assert isinstance(end_of(lambda: monkeypatch.setattr(MemoryStore, "apply", refuse)), NoSpaceError)
+    assert [record.exc_text and record.exc_text.splitlines()[-1] for record in caplog.records] == [
+        "ZeroDivisionError: by nought",
+        "haversack.errors.NoSpaceError: no room",
+    ]
+    assert sack.jobs._futures == {}
+    monkeypatch.undo()
     sack.close()
 
 
