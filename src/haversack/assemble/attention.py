@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
+
+from msgspec import structs
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.cascade import Payload, StageReport, run_cascade
@@ -118,7 +120,7 @@ class ContextAssembler:
         )
         left, stages = run_cascade(payload, budget_limit, tokens)
         kept = {one.memory.id for one in left.candidates}
-        tiered = [replace(one, tier=1 if one.memory.id in kept else 0) for one in live]
+        tiered = [structs.replace(one, tier=1 if one.memory.id in kept else 0) for one in live]
         need = sum(prices[name] for name in kept)
         share = min(need, math.floor(budget_limit * self.config.budget_ratio))
         newest = history[len(history) - left.turns :]
@@ -157,7 +159,7 @@ class ContextAssembler:
 def _settled(candidates: Sequence[Candidate], history: Sequence[Past]) -> list[Candidate]:
     """Without decayed and superseded memories, and summaries of turns that all stand in the history."""
     present = {past.id for past in history if past.id}
-    return [replace(one, filtered=one.filtered or _outdated(one, present)) for one in candidates]
+    return [structs.replace(one, filtered=one.filtered or _outdated(one, present)) for one in candidates]
 
 
 def _outdated(candidate: Candidate, present: set[str]) -> str | None:

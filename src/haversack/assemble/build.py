@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from msgspec import structs
+
 from haversack.assemble.anchor import Anchor, Note
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.compose import assemble, format_named
@@ -349,7 +351,7 @@ def _as_prior(row: TurnVerdict) -> TurnVerdict:
 
 
 def _standing(candidate: Candidate) -> Candidate:
-    return replace(candidate, filtered=candidate.filtered or "stands_already")
+    return structs.replace(candidate, filtered=candidate.filtered or "stands_already")
 
 
 def _interleaved(kept: Kept, notes: Sequence[Note]) -> list[Message]:

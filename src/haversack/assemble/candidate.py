@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+
+import msgspec
 
 from haversack.model.memory import Memory
 
@@ -13,18 +14,13 @@ __all__ = ["Candidate"]
 _NO_PARTS: Mapping[str, float] = MappingProxyType({})
 
 
-def _no_parts() -> Mapping[str, float]:
-    return _NO_PARTS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A memory that may enter the context."""
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that may enter the context; a struct, as a `Hit` is, since every context makes hundreds."""
 
     memory: Memory
     score: float
     """How well it serves the query: 0..1, higher is better."""
-    parts: Mapping[str, float] = field(default_factory=_no_parts)
+    parts: Mapping[str, float] = _NO_PARTS
     """What the score is made of."""
     price: int | None = None
     """Stored tokens of `line(memory)` under the counter's encoding; None: it is counted now."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import date
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Protocol
@@ -63,9 +63,8 @@ _LABEL_LIMIT = 80
 _CONTINUATION = "\n    "
 
 
-def date_words(moment: datetime) -> str:
-    """`8 May 2023`: the day in UTC, the same in every locale."""
-    day = moment.astimezone(UTC)
+def date_words(day: date) -> str:
+    """`8 May 2023`, the same in every locale."""
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from msgspec import structs
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.rendition import query_words
@@ -53,7 +55,9 @@ def drop_irrelevant(candidates: Sequence[Candidate], query: str, rules: QueryRel
         return list(candidates)
     safe = _newest(candidates, rules)
     return [
-        replace(one, filtered="irrelevant") if _off_topic(one, wanted, rules) and one.memory.id not in safe else one
+        structs.replace(one, filtered="irrelevant")
+        if _off_topic(one, wanted, rules) and one.memory.id not in safe
+        else one
         for one in candidates
     ]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from functools import lru_cache
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.frame import Frame, Heading, date_words
@@ -85,14 +86,24 @@ def _group_key(memory: Memory) -> _Key | None:
     """What makes passages stand under one header: the day of their session, or their document."""
     source = memory.source
     if source.session is not None:
-        return (source.session, memory.event_time.date())
+        return (source.session, _day(memory))
     return None if source.document is None else (source.document, None)
 
 
 def _group_heading(frame: Frame, memory: Memory) -> Heading:
     if memory.source.session is not None:
-        return frame.group("session", date_words(memory.event_time.astimezone(UTC)))
+        return _day_heading(frame, _day(memory))
     return frame.group("document", memory.source.document or "")
+
+
+def _day(memory: Memory) -> date:
+    moment = memory.event_time
+    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).date()
+
+
+@lru_cache(maxsize=4_096)
+def _day_heading(frame: Frame, day: date) -> Heading:
+    return frame.group("session", date_words(day))
 
 
 def _heading_prices(headings: Sequence[Heading], counter: Counter) -> list[int]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from enum import StrEnum
+
+from msgspec import structs
 
 from haversack.assemble import Candidate
 from haversack.engine.arguments import several
@@ -94,7 +95,7 @@ def read_suspicions(choices: Iterable[str]) -> frozenset[Suspicion]:
 
 def _judged(candidate: Candidate, suspicions: Collection[Suspicion]) -> Candidate:
     found = next((one for one in suspicions_of(candidate.memory.content) if one in suspicions), None)
-    return candidate if found is None else replace(candidate, filtered=found.value)
+    return candidate if found is None else structs.replace(candidate, filtered=found.value)
 
 
 _PATTERNS = {Suspicion.SECRET: _SECRET, Suspicion.INSTRUCTIONS: _INSTRUCTIONS}

@@ -70,7 +70,7 @@ def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hi
     )
     found: dict[tuple[str, str], Hit] = {}
     for hit in chain(*_by_section(core, request, layout, width), pinned):
-        found.setdefault((hit.namespace, hit.id), hit)
+        found.setdefault((hit.namespace, hit.memory.id), hit)
     return _with_parents(core, request, list(found.values()))
 
 

@@ -17,7 +17,8 @@ __all__ = ["PriceBook"]
 _MOST_WAITING = 50_000
 """Beyond this many, prices that no write has taken along are dropped: they can be counted again."""
 _MOST_READ = 100_000
-_Place: TypeAlias = tuple[str, str, str]
+_Place: TypeAlias = tuple[str, str]
+"""A namespace and an encoding."""
 _NONE = (-1, 0)
 
 
@@ -26,21 +27,26 @@ class PriceBook:
     """Prices for reading, and the newly counted ones until a write takes them along. Safe for threads."""
 
     _waiting: dict[str, dict[tuple[str, str], Price]] = field(default_factory=dict[str, "dict[tuple[str, str], Price]"])
-    _read: dict[_Place, tuple[int, int]] = field(default_factory=dict[_Place, tuple[int, int]])
-    """Lately read: by namespace, encoding and memory the change number of the memory and its price."""
+    _read: dict[_Place, dict[str, tuple[int, int]]] = field(default_factory=dict[_Place, "dict[str, tuple[int, int]]"])
+    """Lately read: by memory its change number and its price."""
+    _held: int = 0
+    """How many of these there are, at most."""
     _lock: Lock = field(default_factory=Lock)
 
     def of(self, store: Store, namespace: str, memories: Sequence[Memory], counter: Counter) -> list[int]:
         """The price of each memory's line, in tokens."""
-        encoding, read = counter.encoding, self._read
-        found = [read.get((namespace, encoding, memory.id), _NONE) for memory in memories]
+        read = self._read.setdefault((namespace, counter.encoding), {})
+        found = [read.get(memory.id, _NONE) for memory in memories]
         fresh = [memory for memory, (changed, _) in zip(memories, found, strict=True) if changed != memory.changed]
         if not fresh:
             return [price for _, price in found]
         known = self._look_up(store, namespace, fresh, counter)
-        if len(read) + len(known) > _MOST_READ:
-            read.clear()
-        read.update({(namespace, encoding, one.id): (one.changed, known[one.id]) for one in fresh})
+        self._held += len(known)
+        if self._held > _MOST_READ:
+            self._read, self._held = {}, len(known)
+        self._read.setdefault((namespace, counter.encoding), {}).update(
+            {one.id: (one.changed, known[one.id]) for one in fresh}
+        )
         return [known.get(memory.id, price) for memory, (_, price) in zip(memories, found, strict=True)]
 
     def _look_up(self, store: Store, namespace: str, memories: Sequence[Memory], counter: Counter) -> dict[str, int]:

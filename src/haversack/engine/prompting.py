@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from msgspec import structs
+
 from haversack.assemble import (
     Candidate,
     Format,
@@ -189,7 +191,7 @@ def _candidates(
     request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
     found = candidates(core, gather(core, request, wanted.layout, supporting), wanted.pricer.counter)
     standing = _standing(past, room - supporting, wanted.pricer) | asked
-    return [replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
+    return [structs.replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
 
 
 def _supporting(wanted: Window, room: int) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from haversack.assemble import (
     LAYOUTS,
@@ -60,7 +61,7 @@ def test_what_was_said_at_one_moment_stands_in_the_order_of_arrival_and_of_its_c
     def chunk(number: int, born: int, part: tuple[int, int] | None) -> Candidate:
         made = make_candidate(f"{number}", number=number, kind=Kind.PASSAGE, document="Guide")
         source = replace(made.memory.source, part=part)
-        return replace(made, memory=replace(made.memory, born=born, source=source))
+        return structs.replace(made, memory=replace(made.memory, born=born, source=source))
 
     found = [chunk(1, 2, None), chunk(2, 1, None), chunk(3, 3, (1, 2)), chunk(4, 3, (0, 2)), chunk(6, 4, None)]
     context = assemble([*found, chunk(5, 4, None)], budget=100, counter=words)

@@ -2,6 +2,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from haversack.assemble import Candidate, Context, Outcome, assemble, layout_named
 from haversack.model.memory import Kind
@@ -15,7 +16,7 @@ def make(make_candidate: Make) -> Make:
     def child_of(content: str, score: float, parent: Candidate | None = None, **details: object) -> Candidate:
         one = make_candidate(content, score, **details)
         metadata = {} if parent is None else {"parent": parent.memory.id}
-        return replace(one, memory=replace(one.memory, metadata=metadata))
+        return structs.replace(one, memory=replace(one.memory, metadata=metadata))
 
     return child_of
 
@@ -85,12 +86,12 @@ def test_who_has_no_parent_here_stands_alone(make: Make, words: Counter) -> None
     gone = make("an old company", 0.9, number=1, kind=Kind.ENTITY)
     orphan = make("it has forty people", 0.8, gone, number=2)
     alone = make("my own parent", 0.7, number=3)
-    alone = replace(alone, memory=replace(alone.memory, metadata={"parent": alone.memory.id}))
+    alone = structs.replace(alone, memory=replace(alone.memory, metadata={"parent": alone.memory.id}))
     novel = make("word " * 300, 0.6, number=4)
     note = make("a note on the novel", 0.5, novel, number=5)
     said = make("a turn of a talk", 0.4, alone, number=6, kind=Kind.PASSAGE)
-    odd = replace(said, memory=replace(make("odd", 0.3, number=7).memory, metadata={"parent": 7}))
-    found = [replace(gone, filtered="superseded"), orphan, alone, novel, note, said, odd]
+    odd = structs.replace(said, memory=replace(make("odd", 0.3, number=7).memory, metadata={"parent": 7}))
+    found = [structs.replace(gone, filtered="superseded"), orphan, alone, novel, note, said, odd]
     context = assemble(found, budget=25, counter=words)
     kept = {row.memory_id for row in context.verdicts if row.verdict is Outcome.KEPT}
     assert kept == {one.memory.id for one in (orphan, alone, note, said, odd)}
@@ -105,6 +106,6 @@ def test_a_long_line_of_parents_is_no_stack_of_calls(make: Make, words: Counter)
 
 
 def test_a_pinned_child_brings_its_parent(acme: Mapping[str, Candidate], words: Counter) -> None:
-    blue = replace(acme["blue"], memory=replace(acme["blue"].memory, pinned=True))
+    blue = structs.replace(acme["blue"], memory=replace(acme["blue"].memory, pinned=True))
     context = assemble([*(acme[name] for name in ("entity", "pumps", "people", "tea")), blue], budget=18, counter=words)
     assert held(context, acme) == {"entity", "pumps", "blue"}
