@@ -17,6 +17,7 @@ from haversack.engine.trims import TrimLog
 from haversack.errors import ConfigError
 from haversack.llm.port import ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
+from haversack.model.times import Moment, read_now
 from haversack.recall import Recall
 from haversack.store.port import Store
 from haversack.store.site import Site
@@ -68,6 +69,10 @@ class Core:
         """Write what the buffers hold."""
         for flush in self.buffers:
             flush()
+
+    def moment(self, asked: Moment | None) -> datetime:
+        """The moment from which a call speaks, in the zone in which its days are counted; the present by default."""
+        return self.clock().astimezone(self.settings.zone) if asked is None else read_now(asked, self.settings.zone)
 
     def new_ids(self, now: datetime) -> Iterator[str]:
         """Ids that sort in the order in which they are taken."""

@@ -373,7 +373,7 @@ class Namespace:
             namespaces=self._readable(others),
             query=clean(query, "query"),
             chosen=read_filter(cast("Conditions", conditions)),
-            now=self._core.clock() if now is None else read_time(now, "now"),
+            now=self._core.moment(now),
             weights=read_weights(weights),
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from haversack.assemble import (
     LAYOUTS,
@@ -77,12 +79,15 @@ class Settings:
     """Hits of a recall when a call does not say how many."""
     chunk_tokens: int = 200
     """Longer turns and documents are remembered in chunks of about this many tokens."""
+    time_zone: str = "UTC"
+    """Where the days of questions (`yesterday`, `on Monday`) begin and end, such as `Europe/Berlin`."""
     widest: int = 1000
     """The most candidates that a context considers; the budget decides how many below that."""
 
     def __post_init__(self) -> None:
         for name, least in (("budget", 0), ("top_k", 1), ("chunk_tokens", 20), ("widest", 1)):
             _check_whole(f"engine.{name}", getattr(self, name), least)
+        _zone(self.time_zone)
         for name in self.layouts:
             if name in LAYOUTS:
                 raise ConfigError(f"engine.layouts.{name}: this name is taken by a layout that comes with the program")
@@ -90,6 +95,11 @@ class Settings:
         self.layout_named("sections")
         self.layout_named()
         format_named(self.format)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of this name."""
+        return _zone(self.time_zone)
 
     def layout_named(self, name: str | Layout | None = None) -> Layout:
         """The layout of this name as these settings have it; by default the one they choose."""
@@ -134,6 +144,16 @@ class MemorySettings:
                     f"memory.output_buffer={self.output_buffer} leaves nothing of "
                     f"memory.context_window={self.context_window}: it must be smaller"
                 )
+
+
+def _zone(name: str) -> tzinfo:
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        msg = f"engine.time_zone={name!r} is no time zone that this machine knows: give a name such as Europe/Berlin"
+        raise ConfigError(msg) from None
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

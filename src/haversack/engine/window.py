@@ -13,7 +13,7 @@ from haversack.engine.prompting import Window
 from haversack.errors import InputError
 from haversack.model.memory import Kind
 from haversack.model.text import clean
-from haversack.model.times import Moment, read_time
+from haversack.model.times import Moment
 from haversack.tokens.models import resolve
 
 __all__ = ["PromptShape", "read_window"]
@@ -65,7 +65,7 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         format=read_choice(Format, settings.format if (form := wanted.get("format")) is None else form, "format"),
         budget=budget if budget is None or isinstance(budget, Budget) else check_tokens(budget),
         chosen=read_filter({"kinds": wanted.get("kinds")}),
-        now=core.clock() if now is None else read_time(now, "now"),
+        now=core.moment(now),
     )
 
 

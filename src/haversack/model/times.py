@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import TypeAlias
 
 from haversack.errors import InputError
 
-__all__ = ["EPOCH", "Moment", "from_micros", "hours_between", "micros", "read_time"]
+__all__ = ["EPOCH", "Moment", "from_micros", "hours_between", "micros", "read_now", "read_time"]
 
 Moment: TypeAlias = "datetime | date | int | float | str"
 """What callers may pass for a time."""
@@ -48,6 +48,14 @@ def read_time(value: Moment, field: str = "time") -> datetime:
     raise _refused(value, field)
 
 
+def read_now(value: Moment, zone: tzinfo, field: str = "now") -> datetime:
+    """The moment from which somebody speaks, in the zone in which their days are counted.
+
+    That is the zone that came with the value, unless it is UTC or none: then it is `zone`.
+    """
+    return read_time(value, field).astimezone(_zone_of(value) or zone)
+
+
 def micros(moment: datetime) -> int:
     """Whole microseconds since the epoch, exactly."""
     return (moment - EPOCH) // _MICRO
@@ -61,6 +69,17 @@ def from_micros(value: int) -> datetime:
 def hours_between(earlier: datetime, later: datetime) -> float:
     """Hours from one moment to another; 0 when the order is the other way round (a clock that jumped)."""
     return max(0.0, (later - earlier).total_seconds() / 3600)
+
+
+def _zone_of(value: Moment) -> tzinfo | None:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip().upper())
+        except ValueError:
+            return None
+    if not isinstance(value, datetime) or (isinstance(value.tzinfo, timezone) and not value.utcoffset()):
+        return None
+    return value.tzinfo
 
 
 def _from_number(seconds: float, given: object, field: str) -> datetime:

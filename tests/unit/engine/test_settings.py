@@ -120,6 +120,13 @@ def recalled(engine: Engine, setting: Any) -> object:
     return len(filled(opened(engine, top_k=setting)).recall("the boat"))
 
 
+def zoned(engine: Engine, setting: Any) -> object:
+    ns = opened(engine, time_zone=setting)
+    ns.remember("the boat went out", event_time="2026-02-27T23:30Z")
+    (hit,) = ns.recall("yesterday the boat", now="2026-03-01T12:00Z")
+    return hit.parts["date"]
+
+
 OWN = {"own": LayoutSettings(sections={"facts": SectionSettings(kinds=frozenset({Kind.FACT}), title="Mine")})}
 
 EFFECTS: dict[str, tuple[Any, Any, Seen]] = {
@@ -131,6 +138,7 @@ EFFECTS: dict[str, tuple[Any, Any, Seen]] = {
     "engine.format": ("markdown", "xml", packed("format", budget=300)),
     "engine.top_k": (3, 5, recalled),
     "engine.chunk_tokens": (40, 100, chunked),
+    "engine.time_zone": ("UTC", "Europe/Berlin", zoned),
     "engine.widest": (3, 50, packed("widest", budget=5000)),
     "memory.context_window": (2000, 3000, with_prompt(
         lambda size: MemorySettings(context_window=size, output_buffer=9)

@@ -1,0 +1,158 @@
+"""The time words of other languages put into English, so that one set of rules reads them all. Pure.
+
+German, French, Spanish, Italian, Portuguese, Dutch and Russian here; Chinese, Japanese and Korean in `ideographs`.
+A text without any of their time words comes back as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from haversack.scoring.calendars import DAYS, MONTHS
+from haversack.scoring.ideographs import from_ideographs
+
+__all__ = ["in_english"]
+
+_WORDS = {
+    "yesterday": "gestern gisteren ayer ieri ontem вчера",
+    "day before yesterday": "vorgestern eergisteren avant-hier anteayer altroieri anteontem позавчера",
+    "today": "heute vandaag aujourd'hui aujourd’hui hoy oggi hoje сегодня",
+    "tomorrow": "morgen demain mañana domani amanhã завтра",
+    "day after tomorrow": "übermorgen overmorgen après-demain dopodomani послезавтра",
+    "day": "tage tagen dagen jour jours día dias días giorni giorno dia день дня дней",
+    "week": "woche wochen weken semaine semaines semana semanas settimana settimane kalenderwoche "
+    "неделя неделю недели неделе недель",
+    "month": "monat monate monaten monats maand maanden mois mes meses mese mesi mês месяц месяца месяцев месяце",
+    "year": "jahr jahre jahren jahres jaar année années ans año años anno anni ano anos год года году лет",
+    "quarter": "quartal quartals trimestre kwartaal квартал квартала квартале",
+    "weekend": "wochenende week-end выходные выходных",
+    "when": "wann wanneer quand cuándo cuando quando когда",
+    "latest": "neueste neuester neuesten aktuell aktuelle aktuellen zuletzt actuel actuelle actuellement actualmente "
+    "attuale attualmente atualmente последний последняя последнее",
+    "how long": "combien cuánto quanto сколько",
+}
+_MONTHS = (
+    "januar jänner janvier enero gennaio janeiro januari январь января январе",
+    "februar février febrero febbraio fevereiro februari февраль февраля феврале",
+    "märz marzo março maart март марта марте",
+    "avril abril aprile апрель апреля апреле",
+    "mai maggio maio mei май мая мае",
+    "juni juin junio giugno junho июнь июня июне",
+    "juli juillet julio luglio julho июль июля июле",
+    "août agosto augustus август августа августе",
+    "septembre septiembre settembre setembro сентябрь сентября сентябре",
+    "oktober octobre octubre ottobre outubro октябрь октября октябре",
+    "novembre noviembre novembro ноябрь ноября ноябре",
+    "dezember décembre diciembre dicembre dezembro декабрь декабря декабре",
+)
+_DAYS = (
+    "montag maandag lundi lunes lunedì segunda-feira понедельник понедельника",
+    "dienstag dinsdag mardi martes martedì terça-feira вторник вторника",
+    "mittwoch woensdag mercredi miércoles mercoledì quarta-feira среда среду среды",
+    "donnerstag donderdag jeudi jueves giovedì quinta-feira четверг четверга",
+    "freitag vrijdag vendredi viernes venerdì sexta-feira пятница пятницу пятницы",
+    "samstag sonnabend zaterdag samedi sábado sabato суббота субботу субботы",
+    "sonntag zondag dimanche domingo domenica воскресенье воскресенья",
+)
+_NUMBERS = {
+    "one": "ein eine einem einer eines een un une una um uma один одну",
+    "two": "zwei twee deux dos due dois duas два две",
+    "three": "drei drie trois tres tre três три",
+    "four": "vier quatre cuatro quattro quatro четыре",
+    "five": "fünf vijf cinq cinco cinque пять",
+    "six": "sechs zes six seis sei шесть",
+    "seven": "sieben zeven sept siete sette sete семь",
+    "eight": "acht huit ocho otto oito восемь",
+    "nine": "neun negen neuf nueve nove девять",
+    "ten": "zehn tien dix diez dieci dez десять",
+}
+_FRENCH = frozenset("le les la je tu nous vous ils elle est que qui quoi où avec ai avons as avez".split())  # noqa: SIM905
+"""`hier` is yesterday in French and here in German: one of these words tells."""
+_LAST = r"letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?|afgelopen|derni[eè]re?|[uú]ltim[oa]|прошл\w+"
+_LASTS = r"letzten|vergangenen|afgelopen|laatste|derni[eè]re?s|[uú]ltim[oa]s|ultim[ie]|последн\w+"
+_NEXT = r"nächste[nrms]?|kommende[nrms]?|volgende?|pr[oó]xim[oa]|prossim[oa]|следующ\w+"
+_THIS = r"diese[nrms]?|deze|dit|cet?|cette|est[ae]|quest[oa]|nest[ae]|эт(?:ой|от|ом|у|и)"
+_LAST_BEHIND = r"dernière?|passée?|pasad[oa]|scors[oa]|passad[oa]"
+_NEXT_BEHIND = r"prochaine?|que viene|que vem|pr[oó]xim[oa]|prossim[oa]"
+_SMALL = r"\b(?:(?:der|den|dem|die|das|am|im|in|la|le|el|il|los|las|les|de|het|o|a|os|as|na|no|в|во|на) |l['\u2019])?"
+_UNIT = r"(?P<unit>day|week|month|quarter|year|weekend)"
+_DAY = r"(?P<day>" + "|".join(DAYS) + r")"
+_UNIT_OR_DAY = r"(?:on )?(?P<unit>day|week|month|quarter|year|weekend|" + "|".join(DAYS) + r")\b"
+_COUNT = r"(?P<count>\d{1,3}|" + "|".join(_NUMBERS) + r")"
+_MONTH = r"(?P<month>" + "|".join(MONTHS) + r")\b"
+_OF = r"(?:de|del|do|di|des|van|von)"
+_WORD = re.compile(
+    r"aujourd['\u2019]hui|avant-hier|après-demain|(?:segunda|terça|quarta|quinta|sexta)-feira|week-end|[^\W\d_]+"
+)
+_RULES = {
+    r"\b(?P<near>yesterday|today) tomorrow\b": r"\g<near>",  # heute morgen
+    r"\b(?:por|de|in) la tomorrow\b": "",  # por la mañana
+    r"\besta tomorrow\b": "today",
+    r"\b(?:wie lange|how long de temps|how long tiempo|how long tempo|how long времени)\b": "how long",
+    r"\bfin de week\b": "weekend",
+    r"\b(?:am|ce|le|il|el|no|nel|на) weekend\b": "on the weekend",
+    rf"\b(?P<number>\d{{1,2}})(?:\.|er|º|°|-го)? (?:{_OF} )?{_MONTH}": r"\g<number> \g<month>",
+    rf"\b{_MONTH} {_OF} (?P<year>\d{{4}})\b": r"\g<month> \g<year>",
+    rf"\b(?:im|en|em|nel|au|в) {_MONTH}": r"in \g<month>",
+    r"\b(?P<number>[1-4])(?:\.|er|º|°|o|e|ème|-й|-м)? quarter(?: (?:de|del|do|di))?\b": r"q\g<number>",
+    rf"{_SMALL}(?:{_LASTS}) {_COUNT} {_UNIT}\b": r"last \g<count> \g<unit>",
+    rf"\b(?:vor|il y a|hace|ha|há) {_COUNT} {_UNIT}\b": r"\g<count> \g<unit> ago",
+    rf"\b{_COUNT} {_UNIT} (?:fa|atrás|geleden|назад)\b": r"\g<count> \g<unit> ago",
+    rf"\b{_UNIT} назад\b": r"one \g<unit> ago",
+    rf"\b(?:in|dans|en|dentro de|fra|tra|em|over|через) {_COUNT} {_UNIT}\b": r"\g<count> \g<unit> from now",
+    rf"\bчерез {_UNIT}\b": r"one \g<unit> from now",
+    rf"{_SMALL}{_UNIT_OR_DAY} (?:{_LAST_BEHIND})\b": r"last \g<unit>",
+    rf"{_SMALL}{_UNIT_OR_DAY} (?:{_NEXT_BEHIND})\b": r"next \g<unit>",
+    rf"{_SMALL}(?:{_LAST}) {_UNIT_OR_DAY}": r"last \g<unit>",
+    rf"{_SMALL}(?:{_NEXT}) {_UNIT_OR_DAY}": r"next \g<unit>",
+    rf"{_SMALL}(?:{_THIS}) {_UNIT_OR_DAY}": r"this \g<unit>",
+}
+
+
+_TELLING = frozenset(("vorige", "afgelopen", "volgende", "geleden"))
+"""Beside words that are English as well, such as `week`."""
+
+
+class _Tables(NamedTuple):
+    triggers: frozenset[str]
+    words: dict[str, str]
+    rules: list[tuple[re.Pattern[str], str]]
+
+
+@lru_cache(16)
+def in_english(text: str) -> str:
+    """The lower-case text with its time words in English."""
+    if not text.isascii():
+        text = from_ideographs(text)
+    tables = _tables()
+    found = _WORD.findall(text)
+    french = "hier" in found and not _FRENCH.isdisjoint(found)
+    if not french and tables.triggers.isdisjoint(found) and _MARS.search(text) is None:
+        return text
+    text = _MARS.sub(lambda match: match["before"] + _IN_DATES[match["month"]], text)
+    text = _WORD.sub(lambda match: tables.words.get(match.group(), match.group()), text)
+    if french:
+        text = re.sub(r"\bhier\b", "yesterday", text)
+    for pattern, said in tables.rules:
+        text = pattern.sub(said, text)
+    return text
+
+
+_IN_DATES = {"mars": "march", "mayo": "may"}
+_MARS = re.compile(
+    r"(?P<before>\b\d{1,2}(?:er|\.|º)? (?:de )?|\b(?:en|début|fin|du|au|mois de|mes de) )(?P<month>mars|mayo)\b"
+)
+"""Months that are other words in English count only beside a number or behind a foreign word."""
+
+
+@cache
+def _tables() -> _Tables:
+    words = {word: said for said, each in _WORDS.items() for word in each.split()}
+    words |= {word: month for month, each in zip(MONTHS, _MONTHS, strict=True) for word in each.split()}
+    words |= {word: f"on {day}" for day, each in zip(DAYS, _DAYS, strict=True) for word in each.split()}
+    counts = {rf"\b(?:{each.replace(' ', '|')}) (?={_UNIT}\b)": f"{number} " for number, each in _NUMBERS.items()}
+    return _Tables(
+        _TELLING.union(words), words, [(re.compile(pattern), said) for pattern, said in (counts | _RULES).items()]
+    )
