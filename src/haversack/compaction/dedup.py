@@ -139,10 +139,11 @@ def admit(
         if old.superseded_by is None and old.stage is not Stage.DELETED and old.id != new.id
     ]
     for old, _ in pairs:
-        if old.kind is new.kind and fingerprint_form(old.content) == fingerprint_form(new.content):
+        if old.kind is new.kind and _form(old.content) == _form(new.content):
             return Admission(relation=Relation.SAME, memories=(), other=old.id)
     for old, near in sorted(pairs, key=lambda pair: -pair[1]):
-        if policy.enabled and old.kind is new.kind and is_same_statement(new.content, old.content, near, policy):
+        alike = policy.enabled and old.kind is new.kind and near >= policy.similarity
+        if alike and _says_the_same(new.content, old.content):
             return Admission(relation=Relation.NEAR, memories=(hidden_behind(new, old.id),), other=old.id)
     ended = [old for old, near in pairs if _ends(new, old, near)]
     if not ended:
@@ -223,8 +224,8 @@ def plan_dedup(memories: Iterable[Memory], similar: Similar, policy: DedupPolicy
 
 def lexical_similarity(text: str, others: Sequence[str]) -> list[float]:
     """Cosine of word counts: what is there without an embedder."""
-    mine = Counter(_words(text))
-    return [_cosine(mine, Counter(_words(other))) for other in others]
+    mine = _counted(text)
+    return [_cosine(mine, _counted(other)) for other in others]
 
 
 def fields_identity(fields: Sequence[str]) -> str:
@@ -246,8 +247,8 @@ def _ends(new: Memory, old: Memory, similarity: float) -> bool:
         return False
     if _is_on_subject(new, old):
         return True
-    change = _CHANGE.search(new.content)
-    if similarity < _RELATED or change is None or not _names_of(old.content) <= _names_of(new.content):
+    change = None if similarity < _RELATED else _CHANGE.search(new.content)
+    if change is None or not _names_of(old.content) <= _names_of(new.content):
         return False
     return _takes_up(new.content, old.content) and _is_spoken_of(new.content[: change.start()], old.content)
 
@@ -302,7 +303,19 @@ def _words(text: str) -> list[str]:
     return [word for group in split for word in group]
 
 
-def _cosine(one: Counter[str], two: Counter[str]) -> float:
-    shared = sum(count * two[word] for word, count in one.items())
-    norm = sqrt(sum(count * count for count in one.values()) * sum(count * count for count in two.values()))
+@lru_cache(maxsize=2_048)
+def _form(text: str) -> str:
+    return fingerprint_form(text)
+
+
+@lru_cache(maxsize=2_048)
+def _counted(text: str) -> tuple[Counter[str], int]:
+    """Its words with their counts, and the sum of the squares of these."""
+    counts = Counter(_words(text))
+    return counts, sum(count * count for count in counts.values())
+
+
+def _cosine(one: tuple[Counter[str], int], two: tuple[Counter[str], int]) -> float:
+    shared = sum(count * two[0][word] for word, count in one[0].items())
+    norm = sqrt(one[1] * two[1])
     return shared / norm if norm else 0.0

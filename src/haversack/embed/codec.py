@@ -54,8 +54,9 @@ def quantise(rows: Vectors) -> list[Quantised]:
     scales = (np.abs(rows).max(axis=1, initial=0.0) / 127).astype(np.float32)
     steps = rows / np.where(scales > 0, scales, 1)[:, None]
     codes = np.rint(steps)
-    finer = np.clip(np.rint((steps - codes) * _FINER), -_FINER // 2, _FINER // 2 - 1).astype(np.int8)
-    halves = np.pad(finer.view(np.uint8) & 15, ((0, 0), (0, rows.shape[1] % 2)))
+    finer = np.rint((steps - codes) * _FINER).clip(-_FINER // 2, _FINER // 2 - 1).astype(np.int8)
+    halves = np.zeros((len(rows), rows.shape[1] + rows.shape[1] % 2), np.uint8)
+    halves[:, : rows.shape[1]] = finer.view(np.uint8) & 15
     return list(map(Quantised, scales.tolist(), codes.astype(np.int8), halves[:, ::2] << 4 | halves[:, 1::2]))
 
 

@@ -68,7 +68,6 @@ def admit_drafts(core: Core, namespace: str, drafts: Sequence[Memory], now: date
         core=core,
         namespace=namespace,
         now=now,
-        policy=policy_of(core, namespace).dedup,
         places={draft.id: place for place, draft in enumerate(weighed)},
         embedded=embedded,
         looks_back=not stands_alone,
@@ -86,7 +85,6 @@ class _Work:
     core: Core
     namespace: str
     now: datetime
-    policy: DedupPolicy
     places: dict[str, int]
     """Where each draft stands in `embedded`."""
     embedded: Vectors | None
@@ -95,6 +93,8 @@ class _Work:
     """Whether likeness counts, or subjects alone."""
     rows: dict[str, Memory] = field(default_factory=dict[str, Memory])
     known: dict[str, str] = field(default_factory=dict[str, str])
+    found: dict[str, Memory] = field(default_factory=dict[str, Memory])
+    """Stored statements as they were read."""
     by_subject: dict[object, list[str]] = field(default_factory=dict[object, list[str]])
 
     def admit(self, new: Memory) -> None:
@@ -105,9 +105,9 @@ class _Work:
             if self.embedded is None
             else [found[one.id] for one in others]
         )
-        hides = self.compares and not new.pinned and new.kind in STATEMENTS
-        history = self._history(new, others)
-        joined = admit(new, others, likeness, self.policy if hides else _NO_HIDING, history)
+        hides = bool(others) and self.compares and not new.pinned and new.kind in STATEMENTS
+        policy = policy_of(self.core, self.namespace).dedup if hides else _NO_HIDING
+        joined = admit(new, others, likeness, policy, self._history(new, others))
         if joined.relation is Relation.SAME and joined.other is not None:
             self.known[new.id] = joined.other
             return
@@ -129,13 +129,16 @@ class _Work:
             now=self.now,
             top_k=_CLOSEST,
         )
-        return found | {name: score for name, score in near if score >= _LEAST or vector is None}
+        close = [(one, score) for one, score in near if score >= _LEAST or vector is None]
+        self.found |= {one.id: one for one, _ in close}
+        return found | {one.id: score for one, score in close}
 
     def _on_subject(self, new: Memory) -> list[str]:
         if SUBJECT not in new.metadata:
             return []
         same = Filter(kinds=_ON_SUBJECT, where=((SUBJECT, new.metadata[SUBJECT]),))
         hits = self.core.recall.listing([self.namespace], filter=same, now=self.now, top_k=_MOST_ON_SUBJECT)
+        self.found |= {hit.id: hit.memory for hit in hits}
         return [hit.id for hit in hits]
 
     def _history(self, new: Memory, others: Sequence[Memory]) -> list[Memory]:
@@ -158,8 +161,8 @@ class _Work:
         return {name: float(mine @ self.embedded[self.places[name]]) for name in sorted(before)}
 
     def _memories(self, ids: Sequence[str]) -> list[Memory]:
-        stored = self.core.store.memories(self.namespace, [name for name in ids if name not in self.places])
-        return [self.rows.get(one.id, one) for one in stored] + [self.rows[one] for one in ids if one in self.places]
+        stored = [self.rows.get(name, self.found[name]) for name in ids if name not in self.places]
+        return stored + [self.rows[name] for name in ids if name in self.places]
 
 
 def _may_meet(one: Memory, new: Memory) -> bool:

@@ -29,6 +29,7 @@ __all__ = ["POLICY", "desk_of", "foresee", "lifecycle", "policy_of", "promote_fr
 POLICY = "policy"
 """The collection of a namespace's rules; it goes along when the namespace is exported."""
 _KEY = "lifecycle"
+_DEFAULTS = Policy()
 _NO_MEMBER = re.compile(r"Invalid enum value '(.*?)'")
 _MOST = 10_000
 """Memories of a session that are looked at when it is compacted."""
@@ -48,7 +49,7 @@ def desk_of(core: Core, namespace: str) -> Desk:
 def policy_of(core: Core, namespace: str) -> Policy:
     """The rules in force: those that were set, or the defaults."""
     record = core.store.record(namespace, POLICY, _KEY)
-    return Policy() if record is None else msgspec.json.decode(record.value, type=Policy)
+    return _DEFAULTS if record is None else msgspec.json.decode(record.value, type=Policy)
 
 
 def set_policy(core: Core, namespace: str, policy: Policy | Mapping[str, Any]) -> Policy:

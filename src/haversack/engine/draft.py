@@ -247,7 +247,7 @@ def _source(source: Source | Mapping[str, Any] | None) -> Source:
         case None:
             return Source()
         case Source():
-            return source
+            return replace(source, turns=tuple(source.turns), memories=tuple(source.memories))
         case Mapping():
             refuse_unknown(source, [part.name for part in fields(Source)], "field of source")
             try:

@@ -98,14 +98,15 @@ def _related(core: Core, namespace: str, texts: Sequence[str]) -> list[Memory]:
     wanted = [text for text in texts if not is_blank(text)]
     now, chosen = core.clock(), Filter(kinds=STATEMENTS)
     likeness: dict[str, float] = {}
+    found: dict[str, Memory] = {}
     vectors = _embedded(core, wanted)
     for place, text in enumerate(wanted):
         vector = None if vectors is None else vectors[place]
-        for name, score in core.recall.nearest(namespace, text, vector, filter=chosen, now=now, top_k=_CLOSEST):
+        for one, score in core.recall.nearest(namespace, text, vector, filter=chosen, now=now, top_k=_CLOSEST):
             if score >= _LEAST or vector is None:
-                likeness[name] = max(score, likeness.get(name, 0.0))
-    best = sorted(likeness, key=lambda name: (-likeness[name], name))[:_MOST]
-    return core.store.memories(namespace, best)
+                likeness[one.id] = max(score, likeness.get(one.id, 0.0))
+                found[one.id] = one
+    return [found[name] for name in sorted(likeness, key=lambda name: (-likeness[name], name))[:_MOST]]
 
 
 def _on_subject(core: Core, namespace: str, subject: str) -> list[Memory]:

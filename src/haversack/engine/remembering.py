@@ -33,17 +33,8 @@ class _Draft:
     supersedes: str | None
     told: frozenset[str]
     """The details that the caller gave; others have their defaults."""
-
-    @property
-    def mark(self) -> str:
-        """What two drafts share that say the same; each passage stands for itself."""
-        is_passage = self.memory.kind is Kind.PASSAGE
-        return self.memory.id if is_passage else fingerprint(self.memory.kind, self.memory.content)
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What makes two drafts one statement: what two people say of themselves is two."""
-        return self.mark, self.memory.speaker
+    key: tuple[str, str]
+    """What makes two drafts one statement: what two people say of themselves is two, and each passage is itself."""
 
 
 def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, object]]) -> list[Memory]:
@@ -70,14 +61,22 @@ def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterator[s
     joining = [admitted.rows.get(one.memory.id, one.memory) for one in fresh if one.memory.id not in admitted.known]
     answer = [known[draft.key] for draft in drafts]
     stored, joining = _retold(core, namespace, drafts, answer, joining)
-    memories = [part for memory in joining for part in split_memory(core, memory, ids)]
+    written = {part.id: part for memory in joining for part in split_memory(core, memory, ids)}
     replaced = [*(new for _, new in stored), *_replaced(core, namespace, drafts, answer), *admitted.ended]
-    if memories or replaced:
+    written |= {row.id: row for row in replaced}
+    if written:
         records = tuple(kept_before(core, namespace, old, new) for old, new in stored)
-        batch = Batch(memories=(*memories, *replaced), vectors=admitted.vectors, records=records, seen=_seen(replaced))
-        write(core, namespace, batch)
-    rows = {memory.id: memory for memory in core.store.memories(namespace, list(dict.fromkeys(answer)))}
-    return [rows[memory_id] for memory_id in answer]
+        batch = Batch(memories=tuple(written.values()), vectors=admitted.vectors, records=records, seen=_seen(replaced))
+        written = _numbered(batch.memories, write(core, namespace, batch).sequence)
+    known_rows = core.store.memories(namespace, [name for name in dict.fromkeys(answer) if name not in written])
+    rows = written | {row.id: row for row in known_rows}
+    return [rows[name] for name in answer]
+
+
+def _numbered(memories: Sequence[Memory], last: int) -> dict[str, Memory]:
+    """Rows as the store has them after a batch of them alone: each took the next number, to the last."""
+    first = last - len(memories) + 1
+    return {row.id: replace(row, born=row.born or number, changed=number) for number, row in enumerate(memories, first)}
 
 
 def _retold(
@@ -114,7 +113,8 @@ def _known(core: Core, namespace: str, drafts: Sequence[_Draft], now: datetime) 
 
     Only those that recall would find: what has expired, ended or not begun does not stand for what is told now.
     """
-    found = core.store.by_fingerprint(namespace, [draft.mark for draft in drafts])
+    marks = [draft.key[0] for draft in drafts if draft.memory.kind is not Kind.PASSAGE]
+    found = core.store.by_fingerprint(namespace, marks) if marks else {}
     rows = {row.id: row for row in core.store.memories(namespace, list(found.values()))}
     alive = {mark: rows[name] for mark, name in found.items() if Filter().reason_against(rows[name], now) is None}
     return {(mark, row.speaker): row.id for mark, row in alive.items()}
@@ -142,7 +142,7 @@ def _placed(index: int, item: str | Mapping[str, object], stamp: Stamp, count: i
 
 def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:
     if isinstance(item, str):
-        return _Draft(memory=draft_memory(item, stamp, Details()), supersedes=None, told=frozenset())
+        item = {"content": item}
     if not isinstance(item, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"remember takes texts or mappings with `content`, not {type(item).__name__}")
     details = dict(item)
@@ -154,7 +154,8 @@ def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:
     memory = draft_memory(cast("str", content), stamp, cast("Details", details))
     if subject is not None:
         memory, details["metadata"] = _on_subject(memory, subject), None
-    return _Draft(memory=memory, supersedes=supersedes, told=frozenset(details))
+    mark = memory.id if memory.kind is Kind.PASSAGE else fingerprint(memory.kind, memory.content)
+    return _Draft(memory=memory, supersedes=supersedes, told=frozenset(details), key=(mark, memory.speaker))
 
 
 def _on_subject(memory: Memory, subject: object) -> Memory:

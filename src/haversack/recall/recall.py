@@ -14,7 +14,7 @@ from haversack.embed.codec import encode_vectors
 from haversack.embed.embedder import Embedder, Vectors, WithWords, WordVectors
 from haversack.embed.static import StaticEmbedder
 from haversack.errors import ServiceError
-from haversack.model.memory import Json
+from haversack.model.memory import Json, Memory
 from haversack.model.query import Filter
 from haversack.model.times import micros
 from haversack.recall.columns import Flag
@@ -185,14 +185,16 @@ class Recall:
         filter: Filter,  # noqa: A002
         now: datetime,
         top_k: int,
-    ) -> list[tuple[str, float]]:
-        """Ids of the memories most like a text, with their likeness (0 to 1), whatever answers a question.
+    ) -> list[tuple[Memory, float]]:
+        """The memories most like a text, with their likeness (0 to 1), whatever answers a question.
 
         Cosines with `vector`, the text's embedding; without one, the share of its telling words.
         """
         with self._shelf.fresh(namespace) as slot:
             rows, scores = nearest(slot.index, self._mask(slot, filter, now), text, vector, top_k)
-            return [(slot.index.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+            places: list[int] = rows.tolist()
+            found = slot.rows.get([slot.index.ids[row] for row in places])
+            return [(one, score) for one, score in zip(found, scores.tolist(), strict=True) if one is not None]
 
     def filed(self, namespace: str, field: str, value: Json) -> list[str]:
         """Ids of all memories whose metadata field has that value, also of those that ended, oldest first."""

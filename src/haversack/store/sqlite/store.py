@@ -107,7 +107,10 @@ class SqliteStore:
 
     def memories(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """See the port."""
-        with self._connections.lease() as connection:
+        lease = self._connections.lease()
+        if not ids:
+            return []
+        with lease as connection:
             rows = {row[0]: row for row in find(connection, _MEMORIES, (namespace,), ids)}
         return [memory_of(rows[each]) for each in ids if each in rows]
 
@@ -120,8 +123,10 @@ class SqliteStore:
             ).fetchone()
             asked = (namespace, since, known, limit + 1)
             memories = list(map(memory_of, connection.execute(_CHANGED, asked)))
-            restaged = connection.execute(_RESTAGED, asked).fetchall() if known else []
-            erased = connection.execute(_ERASED, (namespace, since, limit + 1)).fetchall()
+            # Every change takes a number of its own: where rows account for all of them, nothing else happened.
+            is_all = found is not None and len(memories) == found[0] - since
+            restaged = connection.execute(_RESTAGED, asked).fetchall() if known and not is_all else []
+            erased = [] if is_all else connection.execute(_ERASED, (namespace, since, limit + 1)).fetchall()
             connection.execute("COMMIT")
         return _merged(memories, restaged, erased, since=since, limit=limit, state=found or (0, 0))
 

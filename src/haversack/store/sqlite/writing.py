@@ -267,8 +267,9 @@ def _write(
         if row[3:] != (memory.kind.value, memory.content, memory.speaker, micros(memory.event_time)):
             untrue.append((namespace, name))
     connection.executemany(_INSERT_MEMORY, inserts)
-    connection.executemany(_UPDATE_MEMORY, updates)
-    _devalue(connection, untrue)
+    if updates:
+        connection.executemany(_UPDATE_MEMORY, updates)
+        _devalue(connection, untrue)
 
 
 def _restage(connection: sqlite3.Connection, namespace: str, stages: Sequence[Restage], counter: _Counter) -> None:
@@ -287,6 +288,8 @@ def _devalue(connection: sqlite3.Connection, addresses: Sequence[tuple[str, str]
 def _set_prices(
     connection: sqlite3.Connection, namespace: str, prices: Sequence[Price], fresh: Collection[str]
 ) -> None:
+    if not prices:
+        return
     held = _held(connection, namespace, {price.memory for price in prices}, fresh)
     connection.executemany(
         "INSERT INTO prices (namespace, memory, encoding, tokens) VALUES (?, ?, ?, ?)"
@@ -298,6 +301,8 @@ def _set_prices(
 def _set_vectors(
     connection: sqlite3.Connection, namespace: str, vectors: Sequence[Vector], fresh: Collection[str]
 ) -> None:
+    if not vectors:
+        return
     held = _held(connection, namespace, {vector.memory for vector in vectors}, fresh)
     connection.executemany(
         "INSERT INTO vectors (namespace, memory, model, data) VALUES (?, ?, ?, ?)"
@@ -309,6 +314,8 @@ def _set_vectors(
 def _held(connection: sqlite3.Connection, namespace: str, wanted: set[str], fresh: Collection[str]) -> set[str]:
     """Those of the wanted memories that exist; `fresh` ones were just written."""
     unsure = [name for name in wanted if name not in fresh]
+    if not unsure:
+        return wanted
     select = "SELECT id FROM memories WHERE namespace = ? AND id IN"
     return wanted.intersection(fresh) | {name for (name,) in find(connection, select, (namespace,), unsure)}
 
