@@ -26,10 +26,10 @@ from haversack.embed.embedder import Embedder, WordVectors
 from haversack.embed.static import StaticEmbedder
 from haversack.evaluation.conversations import Conversation, Query, load_beam, load_locomo
 from haversack.model.query import Filter
-from haversack.recall.features import GROUPS
 from haversack.recall.filtering import allowed
 from haversack.recall.fuse import Pool, gather, rank, traits_of, understand
 from haversack.scoring.blend import DEFAULT, Learned
+from haversack.scoring.signals import GROUPS
 
 _CANDIDATES = 300
 _RIDGE_BASE, _RIDGE_SLOPE = 5e-3, 1e-2

@@ -15,12 +15,13 @@ from haversack.model.memory import Kind, Memory, Source, Stage
 from haversack.model.query import Filter
 from haversack.recall import Recall
 from haversack.recall.chunks import chunk
-from haversack.scoring.blend import LEXICAL
+from haversack.scoring.blend import DEFAULT, RETRIEVAL, SIMILARITY, Weights
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch, Erasure
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 NOW = START + timedelta(days=30)
+EMBEDDER = StaticEmbedder()
 WORDS = ["ferry", "late", "soup", "we", "rain?", "図書館", "Лодка", "2024", "always"]
 contents = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 moments = st.one_of(st.none(), st.integers(-5, 60).map(lambda days: START + timedelta(days=days)))
@@ -87,15 +88,37 @@ def test_what_passes_and_holds_the_word_is_found(rows: list[Memory], chosen: Fil
     assert holders <= {hit.id for hit in found}
 
 
-@given(rows=batches(), query=contents, end=st.sampled_from(["", " latest"]), few=st.integers(1, 12))
-def test_scores_fall_and_are_the_sum_of_their_parts(rows: list[Memory], query: str, end: str, few: int) -> None:
-    recall, asked = Recall(stored(rows)), query + end
-    hits = recall.search(["n"], asked, now=NOW, top_k=50)
+@given(
+    rows=batches(),
+    query=contents,
+    end=st.sampled_from(["", " latest"]),
+    few=st.integers(1, 12),
+    weights=st.sampled_from([DEFAULT, RETRIEVAL, SIMILARITY, replace(DEFAULT, importance=3.0)]),
+    chosen=st.sampled_from([Filter(), Filter(session="s"), Filter(tags=frozenset({"a"}))]),
+    embedder=st.sampled_from([None, EMBEDDER]),
+)
+def test_scores_fall_and_their_signals_make_them(
+    rows: list[Memory],
+    query: str,
+    end: str,
+    few: int,
+    weights: Weights,
+    chosen: Filter,
+    embedder: StaticEmbedder | None,
+) -> None:
+    recall, asked = Recall(stored(rows), embedder), query + end
+    recall.reembed("n", limit=len(rows) - len(rows) // 3)
+    hits = recall.search(["n"], asked, filter=chosen, now=NOW, top_k=50, weights=weights)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits:
-        odds = LEXICAL.shift + math.fsum(hit.parts.values())
-        assert hit.score == pytest.approx(1 / (1 + math.exp(-odds)), rel=1e-4)
-    assert recall.search(["n"], asked, now=NOW, top_k=few) == hits[:few]
+        assert all(0 <= part <= 1 for part in hit.parts.values())
+        formula = hit.formula
+        assert all(weight >= 0 for weight in formula.weights.values())
+        total = formula.start + math.fsum(weight * hit.parts[name] for name, weight in formula.weights.items())
+        score = 1 / (1 + math.exp(-total)) if formula.logistic else total
+        assert hit.score == pytest.approx(score, rel=1e-4, abs=1e-6)
+        assert hit.formula.score(hit.parts) == pytest.approx(score)
+    assert recall.search(["n"], asked, filter=chosen, now=NOW, top_k=few, weights=weights) == hits[:few]
 
 
 @given(rows=batches(), query=st.sampled_from(["図書館", "図", "書館の本"]))

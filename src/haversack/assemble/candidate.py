@@ -8,6 +8,7 @@ from types import MappingProxyType
 import msgspec
 
 from haversack.model.memory import Memory
+from haversack.scoring.signals import NOTHING, Formula
 
 __all__ = ["Candidate"]
 
@@ -21,7 +22,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     """How well it serves the query: 0..1, higher is better."""
     parts: Mapping[str, float] = _NO_PARTS
-    """What the score is made of."""
+    """The signals that the score is made of, each 0..1."""
+    formula: Formula = NOTHING
+    """How they make it."""
     price: int | None = None
     """Stored tokens of `line(memory)` under the counter's encoding; None: it is counted now."""
     tier: int = 0

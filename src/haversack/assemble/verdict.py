@@ -9,6 +9,7 @@ from typing import overload
 
 from haversack.assemble.candidate import Candidate
 from haversack.model.memory import Kind, Metadata
+from haversack.scoring.signals import Formula
 
 __all__ = ["Fate", "Outcome", "Reason", "Rendition", "Verdict", "Verdicts"]
 
@@ -71,6 +72,9 @@ class Verdict:
     """What it takes in the context, the header that it opened included; what it would take in full when it is out."""
     score: float
     parts: Mapping[str, float]
+    """The signals that the score is made of, each 0..1, higher is better."""
+    formula: Formula
+    """How they make it."""
     rendition: Rendition | None
     """None when it is out."""
     metadata: Metadata
@@ -149,6 +153,7 @@ class Verdicts(Sequence[Verdict]):
             tokens=self._taken.get(number, self._prices[number]),
             score=candidate.score,
             parts=candidate.parts,
+            formula=candidate.formula,
             rendition=fate.rendition,
             metadata=candidate.memory.metadata,
         )

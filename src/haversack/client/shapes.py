@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["CensusShape", "CompactionShape", "ContextShape", "CostShape", "Costs", "DecidedShape", "DeedShape", "Deeds", "EarlierShape", "Folded", "ForgottenShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "HopShape", "Hops", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "MergedShape", "NamespaceShape", "Namespaces", "PrimedShape", "PriorShape", "PromptShape", "ProposalShape", "Proposals", "Pruned", "Reports", "RunSteps", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "Timeline", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "Unread", "UnreadShape", "VerdictShape", "VoteShape", "WakeUp", "WhoAmI", "WhyShape"]
+__all__ = ["CensusShape", "CompactionShape", "ContextShape", "CostShape", "Costs", "DecidedShape", "DeedShape", "Deeds", "EarlierShape", "Folded", "ForgottenShape", "FormulaShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "HopShape", "Hops", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "MergedShape", "NamespaceShape", "Namespaces", "PrimedShape", "PriorShape", "PromptShape", "ProposalShape", "Proposals", "Pruned", "Reports", "RunSteps", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "Timeline", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "Unread", "UnreadShape", "VerdictShape", "VoteShape", "WakeUp", "WhoAmI", "WhyShape"]
 
 
 class CensusShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -129,6 +129,15 @@ class ForgottenShape(msgspec.Struct, kw_only=True, frozen=True):
     at: str | None
     certificate: str
     snapshots: list[str]
+
+
+class FormulaShape(msgspec.Struct, kw_only=True, frozen=True):
+    """A score is `share · curve(start + Σ weight · part)`; the curve is 1 / (1 + e^-x) when `logistic`, else x."""
+
+    weights: dict[str, float]
+    start: float
+    logistic: bool
+    share: float
 
 
 class GroupShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -552,6 +561,7 @@ class WhyShape(msgspec.Struct, kw_only=True, frozen=True):
     ranked: int
     score: float
     parts: dict[str, float]
+    formula: FormulaShape
     tokens: int | None
     section: str | None
     rendition: str | None

@@ -98,13 +98,20 @@ def candidates(core: Core, hits: Sequence[Hit], counter: Counter) -> list[Candid
         for name in {hit.namespace for hit in hits}
     }
     return [
-        Candidate(memory=hit.memory, score=_worth(hit), parts=hit.parts, price=next(prices[hit.namespace]))
-        for hit in hits
+        Candidate(
+            memory=hit.memory, score=hit.score, parts=hit.parts, formula=hit.formula, price=next(prices[hit.namespace])
+        )
+        for hit in map(_weighed, hits)
     ]
 
 
-def _worth(hit: Hit) -> float:
-    return hit.score * _REPEATING if hit.memory.kind is Kind.SUMMARY else hit.score
+def _weighed(hit: Hit) -> Hit:
+    return _lessened(hit, _REPEATING) if hit.memory.kind is Kind.SUMMARY else hit
+
+
+def _lessened(hit: Hit, share: float) -> Hit:
+    formula = replace(hit.formula, share=hit.formula.share * share)
+    return structs.replace(hit, score=hit.score * share, formula=formula)
 
 
 def _by_section(core: Core, request: Request, layout: Layout, width: int) -> Iterator[list[Hit]]:
@@ -119,7 +126,7 @@ def _by_section(core: Core, request: Request, layout: Layout, width: int) -> Ite
             standing = core.recall.listing(request.namespaces, filter=chosen, now=request.now, top_k=width)
             known = {(hit.namespace, hit.id) for hit in found}
             rest = [hit for hit in standing if (hit.namespace, hit.id) not in known]
-            yield [structs.replace(hit, score=hit.score * _BACKGROUND) for hit in rest[: width - len(found)]]
+            yield [_lessened(hit, _BACKGROUND) for hit in rest[: width - len(found)]]
 
 
 def _filters(chosen: Filter, layout: Layout) -> Iterator[Filter]:

@@ -14,6 +14,7 @@ from haversack.engine.reading import Request
 from haversack.errors import NotFoundError
 from haversack.lifecycle.decay import last_used, strength
 from haversack.model.memory import Stage
+from haversack.scoring.signals import Formula, told
 
 __all__ = ["Explanation", "Life", "explain"]
 
@@ -53,6 +54,9 @@ class Explanation:
     """How many memories were ranked."""
     score: float
     parts: Mapping[str, float]
+    """The signals that the score is made of, each 0..1, higher is better."""
+    formula: Formula
+    """How they make it."""
     tokens: int | None = None
     """What it takes, or would take in full; None when it was never priced."""
     section: str | None = None
@@ -67,9 +71,7 @@ class Explanation:
             f"{self.memory_id}: {self.verdict} at {self.stage}: {self.reason}",
             f"  {place}, score {self.score:.3f}",
         ]
-        lines += [
-            f"    {name:<12} {value:+.3f}" for name, value in sorted(self.parts.items(), key=_weightiest) if value
-        ]
+        lines += [f"    {line}" for line in told(self.parts, self.formula)]
         if self.last_score is not None:
             lines.append(f"  the last one kept scored {self.last_score:.3f}")
         if self.tokens is not None:
@@ -103,6 +105,7 @@ def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> E
             ranked=standing.candidates,
             score=standing.score,
             parts=standing.parts,
+            formula=standing.formula,
             life=life,
         )
     kept = [row.score for row in context.verdicts if row.verdict in {Outcome.KEPT, Outcome.SHORTENED}]
@@ -115,6 +118,7 @@ def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> E
         ranked=standing.candidates,
         score=verdict.score,
         parts=verdict.parts,
+        formula=verdict.formula,
         tokens=verdict.tokens,
         section=verdict.section,
         rendition=verdict.rendition,
@@ -135,7 +139,3 @@ def _life(core: Core, request: Request, memory_id: str) -> Life:
         strength=strength(memory, request.now, config),
         threshold=config.decay_threshold,
     )
-
-
-def _weightiest(part: tuple[str, float]) -> float:
-    return -abs(part[1])

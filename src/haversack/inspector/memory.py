@@ -18,6 +18,7 @@ from haversack.inspector.reasons import in_words
 from haversack.inspector.render import drawing, form_of, here, link, number_in, page, saved, visitor_of
 from haversack.lifecycle.decay import DecayConfig, fades_at, last_used, strength
 from haversack.model.memory import Memory, Stage, Turn
+from haversack.scoring.signals import weightiest
 
 __all__ = ["change", "forget", "picture", "show"]
 
@@ -51,6 +52,7 @@ def show(request: Request) -> Response:
         budget=request.query_params.get("budget", ""),
         why=_why(ns, query, number_in(request, "budget", -1), memory.id),
         in_words=in_words,
+        weightiest=weightiest,
         done=request.query_params.get("done", ""),
         deleted=memory.stage is Stage.DELETED,
     )

@@ -25,6 +25,7 @@ from haversack.errors import BudgetError, InputError
 from haversack.inspector.reasons import in_words
 from haversack.inspector.render import defaults_of, drawing, here, one_line, page, saved, visitor_of
 from haversack.model.memory import Memory
+from haversack.scoring.signals import weightiest
 
 __all__ = ["picture", "show", "text"]
 
@@ -248,7 +249,7 @@ def _groups(ns: Namespace, context: Context, alone: frozenset[str]) -> list[Grou
 
 def _row(verdict: Verdict, words: Mapping[str, Memory], alone: frozenset[str]) -> Row:
     memory = words.get(verdict.memory_id)
-    parts = sorted(((name, value) for name, value in verdict.parts.items() if value), key=lambda part: -abs(part[1]))
+    parts = [(name, verdict.parts[name]) for name in weightiest(verdict.parts, verdict.formula)]
     said = "" if memory is None else f"{memory.speaker}: {memory.content}" if memory.speaker else memory.content
     return Row(
         verdict=verdict,

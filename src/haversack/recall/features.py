@@ -19,23 +19,11 @@ from haversack.recall.lexical import Term
 from haversack.recall.question import Question
 from haversack.scoring.temporal import Grain
 
-__all__ = ["GROUPS", "Around", "Evidence", "beside", "distinct", "features", "surroundings"]
+__all__ = ["Around", "Evidence", "beside", "distinct", "features", "surroundings"]
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 Places = NDArray[np.int32]
-GROUPS = {
-    **dict.fromkeys(("lexical", "window", "window_cover", "session_words"), "words"),
-    **dict.fromkeys(("dense", "cosine", "soft"), "meaning"),
-    **dict.fromkeys(("before", "after", "two_away", "answers"), "neighbours"),
-    "session_best": "session",
-    **dict.fromkeys(("speaker_named", "user", "assistant"), "speaker"),
-    **dict.fromkeys(("user_asks_of_self", "assistant_asked_of_self", "assistant_asked_about"), "speaker"),
-    **dict.fromkeys(("on_day", "in_month", "in_year", "soon_after"), "date"),
-    **dict.fromkeys(("tells_when", "tells_amount", "tells_name", "is_question", "asks", "prefers"), "wording"),
-    **dict.fromkeys(("brief", "size", "over_60"), "length"),
-}
-"""The group that each feature is reported in."""
 _DAY = 86_400_000_000.0
 
 
@@ -179,6 +167,7 @@ def _scaled(values: Floats) -> Floats:
 
 def _neighbours(columns: Columns, near: Floats, length: Floats, around: Around) -> dict[str, Floats]:
     """What the turns beside match, less for a long row, whose own words should speak."""
+    near = np.minimum(near, 1)  # a turn that a filter keeps out may match better than all that it lets pass
     asks = near * _has(around.part(columns.flags), Flag.ASKS)
     _, before, after, before2, after2 = around.places
     calm = np.minimum(1, 60 / np.maximum(1, length)) ** 2

@@ -13,16 +13,18 @@ from numpy.typing import NDArray
 from haversack.embed.embedder import Vectors, WordVectors
 from haversack.model.times import from_micros
 from haversack.recall.columns import Columns
-from haversack.recall.features import GROUPS, Around, Evidence, beside, distinct, features, surroundings
+from haversack.recall.features import Around, Evidence, beside, distinct, features, surroundings
 from haversack.recall.index import Index
 from haversack.recall.lexical import Term, bm25, find_terms
 from haversack.recall.nearest import best
 from haversack.recall.question import Question, read
+from haversack.recall.ranking import LATEST, MOST_SIBLINGS, Ranking, measure
 from haversack.recall.soft import soft_match
 from haversack.recall.vector import cosines
 from haversack.scoring.blend import LEXICAL, Learned, Traits, Weights, length_trait
+from haversack.scoring.signals import GROUPS, slope
 
-__all__ = ["Floats", "Grasp", "Pool", "Ranking", "gather", "rank", "traits_of", "understand", "weigh"]
+__all__ = ["Floats", "Grasp", "Pool", "gather", "rank", "traits_of", "understand", "weigh"]
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -32,7 +34,7 @@ _SOFT = 400
 """Candidates whose words are compared one by one."""
 _DAY = 86_400_000_000.0
 _SIBLING = 1.0
-"""Log-odds that each better chunk of the same text takes from the next one, at most three times."""
+"""Log-odds that each better chunk of the same text takes from the next one, up to MOST_SIBLINGS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,29 +58,6 @@ class Pool:
     """One that is not there is 0 for all."""
     sensed: Mask
     """Which have a vector that the question's was compared with; the others are known by their words alone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
-    """Candidates with their scores."""
-
-    rows: NDArray[np.int64]
-    scores: Floats
-    parts: dict[str, Floats]
-    """What each group of signals added to the log-odds, in the same order."""
-
-    def first(self, born: NDArray[np.int64], mask: Mask | None = None, limit: int | None = None) -> Ranking:
-        """The best `limit` under the mask, best first; equal scores stand in order of arrival: `born`, of all rows."""
-        places = np.arange(len(self.rows)) if mask is None else np.flatnonzero(mask[self.rows])
-        scores, born = self.scores[places], born[self.rows[places]]
-        chosen = best(scores, born, len(places) if limit is None else limit)
-        order = places[chosen[np.lexsort((born[chosen], -scores[chosen]))]]
-        parts = {name: part.take(order) for name, part in self.parts.items()}
-        return Ranking(rows=self.rows[order], scores=self.scores[order], parts=parts)
-
-    def values(self) -> Floats:
-        """The parts as one row per candidate."""
-        return np.stack(list(self.parts.values()), axis=1) if self.parts else np.zeros((len(self.rows), 0), np.float32)
 
 
 def understand(index: Index, query: str, vector: Vectors | None, now: datetime) -> Grasp:
@@ -107,7 +86,7 @@ def gather(index: Index, grasp: Grasp, masks: Sequence[Mask], vocabulary: WordVe
     evidence = Evidence(
         terms=grasp.terms,
         lexical=lexical.take(own),
-        cosine=None if cosine is None else cosine.take(own),
+        cosine=None if cosine is None else np.minimum(cosine.take(own), 1),  # rounding passes 1
         dense=None if dense is None else dense.take(own),
         soft=soft,
         match=match,
@@ -124,8 +103,8 @@ def gather(index: Index, grasp: Grasp, masks: Sequence[Mask], vocabulary: WordVe
 def weigh(pool: Pool, learned: Learned, traits: Traits) -> dict[str, Floats]:
     """What each group of signals adds to the log-odds of use; they start at `learned.shift`."""
     parts = {group: np.zeros(len(pool.rows), np.float32) for group in dict.fromkeys(GROUPS.values())}
-    for name, slopes in learned.weights.items():
-        weight = learned.scale * (slopes[0] + traits.length * slopes[1] + traits.roles * slopes[2])
+    for name in learned.weights:
+        weight = slope(learned, name, traits)
         if weight and name in pool.features:
             parts[GROUPS[name]] += np.float32(weight) * pool.features[name]
     return parts
@@ -147,29 +126,35 @@ def rank(
 ) -> Ranking:
     """The pool with its scores. `now` in microseconds; `latest`: the question asks for the newest word."""
     columns, rows = index.columns, pool.rows
-    odds, parts = _odds(pool, learned, traits_of(index))
+    learned, traits = learned if pool.sensed.any() else LEXICAL, traits_of(index)
+    odds, parts = _odds(pool, learned, traits)
     parts["siblings"] = _siblings(odds, columns.turn[rows], columns.born[rows])
     odds += parts["siblings"]
     importance = columns.importance[rows]
     recency = _recency(columns, rows, weights, now)
     if weights.prior:
-        parts["importance"] = np.float32(weights.importance) * (importance - np.float32(0.5))
-        parts["recency"] = np.float32(2.0 if latest else weights.recency) * recency
-        scores = 1 / (1 + np.exp(-(odds + parts["importance"] + parts["recency"])))
+        raised = np.float32(weights.importance) * (importance - np.float32(0.5))
+        scores = 1 / (1 + np.exp(-(odds + raised + np.float32(LATEST if latest else weights.recency) * recency)))
     else:
-        relevance = _stretched(odds)
+        parts["relevance"] = relevance = _stretched(odds)
         total = np.float32(weights.relevance + weights.importance + weights.recency)
-        parts["importance"] = weights.importance * importance / total
-        parts["recency"] = weights.recency * recency / total
-        scores = weights.relevance * relevance / total + parts["importance"] + parts["recency"]
-    parts = {name: part.astype(np.float32, copy=False) for name, part in parts.items()}
-    return Ranking(rows=rows, scores=scores.astype(np.float32, copy=False), parts=parts)
+        scores = weights.relevance * relevance / total + weights.importance * importance / total
+        scores = scores + weights.recency * recency / total
+    parts |= {"importance": importance, "recency": recency}
+    return Ranking(
+        rows=rows,
+        scores=scores.astype(np.float32, copy=False),
+        parts={name: part.astype(np.float32, copy=False) for name, part in parts.items()},
+        measures=(
+            measure(learned, traits, weights, (), latest=latest),
+            measure(LEXICAL, traits, weights, (), latest=latest),
+        ),
+        worded=None if pool.sensed.all() else ~pool.sensed,
+    )
 
 
 def _odds(pool: Pool, learned: Learned, traits: Traits) -> tuple[Floats, dict[str, Floats]]:
     """Log-odds of use and their parts; what has no vector is judged as if there were none at all."""
-    if not pool.sensed.any():
-        learned = LEXICAL
     parts = weigh(pool, learned, traits)
     shift = np.full(len(pool.rows), learned.shift, np.float32)
     unsensed = np.flatnonzero(~pool.sensed)
@@ -257,7 +242,7 @@ def _siblings(odds: Floats, turns: NDArray[np.uint64], born: NDArray[np.int64]) 
         order = chunks[np.lexsort((born[chunks], -odds[chunks], turns[chunks]))]
         fresh = np.append(np.True_, turns[order][1:] != turns[order][:-1])
         first = np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))
-        lost[order] = np.float32(-_SIBLING) * np.minimum(np.arange(len(order)) - first, 3)
+        lost[order] = -np.minimum(np.float32(_SIBLING) * (np.arange(len(order)) - first), np.float32(MOST_SIBLINGS))
     return lost
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from haversack.model.memory import Kind, Memory, Metadata
+from haversack.scoring.signals import NOTHING, Formula
 
 __all__ = ["Hit", "Standing"]
 
@@ -23,7 +24,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     """0..1, higher is better: how likely it is to be of use."""
     parts: Mapping[str, float] = {}
-    """What each signal added."""
+    """Its signals, by name, each 0..1, higher is better."""
+    formula: Formula = NOTHING
+    """How they make the score."""
 
     @property
     def id(self) -> str:
@@ -54,6 +57,7 @@ class Standing:
     """From 1; None when it is not among the candidates."""
     score: float
     parts: Mapping[str, float]
+    formula: Formula
     reason: str | None
     """The filter's code when a filter removed it, `unrelated` when nothing connects it with the query, else None."""
     candidates: int

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from haversack.embed.codec import encode_vectors
 from haversack.embed.embedder import Embedder, Vectors, WithWords, WordVectors
@@ -19,13 +20,15 @@ from haversack.model.query import Filter
 from haversack.model.times import micros
 from haversack.recall.columns import Flag
 from haversack.recall.filtering import Mask, allowed
-from haversack.recall.fuse import Ranking, gather, rank, understand
+from haversack.recall.fuse import gather, rank, understand
 from haversack.recall.hits import Hit, Standing
 from haversack.recall.index import Index, field_key, indexed_text, is_filed_exactly
 from haversack.recall.nearest import nearest
 from haversack.recall.question import checked_query, checked_top_k
+from haversack.recall.ranking import Measure, Ranking
 from haversack.recall.shelf import Shelf, Slot
 from haversack.scoring.blend import DEFAULT, LEXICAL, SENTENCE, STATIC, Weights
+from haversack.scoring.signals import NOTHING, Formula
 from haversack.store.port import Batch, Store, Vector
 
 __all__ = ["Recall", "RecallOptions"]
@@ -33,6 +36,7 @@ __all__ = ["Recall", "RecallOptions"]
 _DAY = 86_400_000_000
 """In microseconds."""
 _DEFAULT_LIMIT = 2_000_000_000
+_LISTED = Measure(formula=Formula(weights={"importance": 0.5, "pinned": 0.5}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,9 +257,10 @@ class Recall:
         index = slot.index
         if asked.weights.likeness:
             found = [nearest(index, mask, asked.query, asked.vector, limit) for mask in masks]
-            return [Ranking(rows=rows, scores=np.minimum(like, 1), parts={"meaning": like}) for rows, like in found]
+            told = "words" if asked.vector is None else "meaning"
+            return [_likened(rows, np.minimum(like, 1), told) for rows, like in found]
         if not index.present or not masks:
-            return [Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32), parts={}) for _ in masks]
+            return [Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32)) for _ in masks]
         grasp = understand(index, asked.query, asked.vector, asked.now)
         pool = gather(index, grasp, masks, self._words)
         latest = grasp.question.latest
@@ -277,8 +282,10 @@ def _hits(slot: Slot, ranking: Ranking) -> list[Hit]:
     memories = slot.rows.get([ids[row] for row in rows])
     namespace, names = slot.namespace, list(ranking.parts)
     return [
-        Hit(memory=memory, namespace=namespace, score=score, parts=dict(zip(names, parts)))  # noqa: B905 - ten columns each
-        for memory, score, parts in zip(memories, ranking.scores.tolist(), ranking.values().tolist(), strict=True)
+        Hit(memory=memory, namespace=namespace, score=score, parts=dict(zip(names, parts)), formula=formula)  # noqa: B905 - ten columns each
+        for memory, score, parts, formula in zip(
+            memories, ranking.scores.tolist(), ranking.signals().tolist(), ranking.formulas(), strict=True
+        )
         if memory is not None
     ]
 
@@ -289,13 +296,26 @@ def _listed(index: Index, mask: Mask, limit: int, *, only_pinned: bool) -> Ranki
     rows = np.flatnonzero(mask & pinned if only_pinned else mask)
     score = np.minimum(1.0, columns.importance[rows] / 2 + 0.5 * pinned[rows])
     order = np.lexsort((-columns.born[rows], -columns.time[rows], -score))[:limit]
-    return Ranking(rows=rows[order].astype(np.int64), scores=score[order].astype(np.float32), parts={})
+    rows = rows[order].astype(np.int64)
+    parts = {"importance": columns.importance[rows], "pinned": pinned[rows].astype(np.float32)}
+    return Ranking(rows=rows, scores=score[order].astype(np.float32), parts=parts, measures=(_LISTED, _LISTED))
+
+
+def _likened(rows: NDArray[np.intp], like: NDArray[np.float32], name: str) -> Ranking:
+    told = Measure(formula=Formula(weights={name: 1.0}))
+    return Ranking(rows=rows, scores=like, parts={name: like}, measures=(told, told))
 
 
 def _standing(ranking: Ranking, row: int | None, reason: str | None) -> Standing:
     found = np.flatnonzero(ranking.rows == (-1 if row is None else row)).tolist()
     if not found:
-        return Standing(rank=None, score=0.0, parts={}, reason=reason or "unrelated", candidates=len(ranking.rows))
-    parts = dict(zip(ranking.parts, ranking.values()[found[0]].tolist(), strict=True))
-    score = float(ranking.scores[found[0]])
-    return Standing(rank=found[0] + 1, score=score, parts=parts, reason=None, candidates=len(ranking.rows))
+        out = reason or "unrelated"
+        return Standing(rank=None, score=0.0, parts={}, formula=NOTHING, reason=out, candidates=len(ranking.rows))
+    return Standing(
+        rank=found[0] + 1,
+        score=float(ranking.scores[found[0]]),
+        parts=dict(zip(ranking.parts, ranking.signals()[found[0]].tolist(), strict=True)),
+        formula=ranking.formulas()[found[0]],
+        reason=None,
+        candidates=len(ranking.rows),
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 __all__ = ["LEXICAL", "SENTENCE", "STATIC", "Learned"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # one is itself alone: what follows from it is kept
 class Learned:
     """Log-odds per feature, linear in the traits of the namespace."""
 

@@ -105,7 +105,7 @@ def test_what_the_model_sees_is_explained(room: Any) -> None:
     assert "kept at pack: fits" in here.say(f"/why {kept} metric units")
     assert "normal" in here.say("/debug-budget")
     assert "no tools" in here.say("/tool-budget")
-    assert "recency +" in here.say("/debug-retrieval metric")
+    assert "recency 1.00 (+0.10)" in here.say("/debug-retrieval metric")
     assert "Alice prefers metric units" in here.say("/prime")
 
 

@@ -254,3 +254,15 @@ def test_weak_answers_under_one_filter_are_not_crowded_out_by_another(store: Mem
     passages, facts = Recall(store).search_each(["n"], "the ferry to Oslo", filters, now=NOW, top_k=5)
     assert len(passages) == 5
     assert [hit.id for hit in facts] == [fact.id]
+
+
+def test_a_turn_that_a_filter_keeps_out_speaks_for_its_neighbour_no_louder_than_a_perfect_match(
+    store: MemoryStore, put: Put
+) -> None:
+    put(["The ferry, the ferry to Lisbon, Lisbon?"], session="s")
+    answer, other = put(["Yes, at noon", f"Some other ferry {'and more words ' * 20}"], session="s", tags=("kept",))
+    hits = Recall(store).search(["n"], "ferry to Lisbon", filter=Filter(tags=frozenset({"kept"})), now=NOW, top_k=5)
+    assert {hit.id for hit in hits} == {answer.id, other.id}
+    for hit in hits:
+        assert hit.score == pytest.approx(hit.formula.score(hit.parts), rel=1e-4)
+        assert max(hit.parts.values()) <= 1

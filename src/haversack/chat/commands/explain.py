@@ -13,6 +13,8 @@ from haversack.chat.options import as_json, file_option, one_line, query_words, 
 from haversack.chat.screen import printable
 from haversack.chat.status import compaction_state
 from haversack.chat.talk import Talk
+from haversack.recall import Hit
+from haversack.scoring.signals import weightiest
 
 __all__ = ["COMMANDS"]
 
@@ -191,14 +193,13 @@ def debug_retrieval(talk: Talk, query: str | None, limit: int, *, as_json: bool)
     hits = talk.ns.recall(query or talk.asked(), top_k=limit)
     if shown(talk, as_json, hits):
         return
-    rows = [(hit.score, hit.kind, hit.id, f"{one_line(hit.content)}\n{_parts(hit.parts)}") for hit in hits]
+    rows = [(hit.score, hit.kind, hit.id, f"{one_line(hit.content)}\n{_signals(hit)}") for hit in hits]
     talk.screen.table(("score", "kind", "id", "content, and parts"), rows, empty="nothing is connected with that")
 
 
-def _parts(parts: object) -> str:
-    named: dict[str, float] = msgspec.to_builtins(parts)
-    weighty = sorted(named.items(), key=lambda part: -abs(part[1]))
-    return " ".join(f"{name} {value:+.2f}" for name, value in weighty if value)
+def _signals(hit: Hit) -> str:
+    adds = hit.formula.adds(hit.parts)
+    return " ".join(f"{name} {hit.parts[name]:.2f} ({adds[name]:+.2f})" for name in weightiest(hit.parts, hit.formula))
 
 
 def _debug(talk: Talk, packed: Context) -> None:

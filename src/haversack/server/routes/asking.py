@@ -93,6 +93,15 @@ class ContextShape(TypedDict):
     ledger: LedgerShape
 
 
+class FormulaShape(TypedDict):
+    """A score is `share · curve(start + Σ weight · part)`; the curve is 1 / (1 + e^-x) when `logistic`, else x."""
+
+    weights: dict[str, float]
+    start: float
+    logistic: bool
+    share: float
+
+
 class WhyShape(TypedDict):
     """One memory's way through one context."""
 
@@ -104,6 +113,7 @@ class WhyShape(TypedDict):
     ranked: int
     score: float
     parts: dict[str, float]
+    formula: FormulaShape
     tokens: int | None
     section: str | None
     rendition: str | None
@@ -112,7 +122,7 @@ class WhyShape(TypedDict):
 
 @router.post("/recall", response_model=Hits, responses=problems(502))
 def recall(here: ReadNs, body: RecallBody) -> Response:
-    """The memories that answer the query, best first, with the parts of their scores."""
+    """The memories that answer the query, best first, each with the signals (0 to 1) that its score is made of."""
     hits = here.ns.recall(body.query, top_k=body.top_k, **_question(here, body))
     here.note("recall", ids=[hit.id for hit in hits])
     return answer(Hits(hits=[hit_shape(hit) for hit in hits]))
@@ -141,6 +151,12 @@ def why(here: ReadNs, body: WhyBody) -> Response:
             ranked=told.ranked,
             score=told.score,
             parts=dict(told.parts),
+            formula=FormulaShape(
+                weights=dict(told.formula.weights),
+                start=told.formula.start,
+                logistic=told.formula.logistic,
+                share=told.formula.share,
+            ),
             tokens=told.tokens,
             section=told.section,
             rendition=told.rendition,
