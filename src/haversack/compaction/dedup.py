@@ -65,7 +65,10 @@ _TIME = re.compile(
 )
 _CHANGE = re.compile(
     r"\b(?:any ?more|no longer|instead|from now on|not .+ but|changed|switched|moved|replaced|stopped|actually"
-    r"|correction)\b|もう|不再|больше не",
+    r"|correction|nicht (?:mehr|länger)|kein\w* mehr|sondern|stattdessen|ab jetzt"
+    r"|n(?:e |['’])\S+ (?:\S+ )?plus|désormais|ya no|en vez de|a partir de ahora"
+    r"|non \S+ più|não \S+ mais|já não|niet meer|geen .+ meer|больше не|уже не)\b"
+    r"|もう|ではなく|じゃなく|不再|已不|改到|改为|改為|改成|더 이상",
     re.IGNORECASE,
 )
 _FUNCTION_WORDS = """

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from haversack.errors import InputError
+
 __all__ = ["BudgetSeverity", "BudgetStatus"]
 
 ELEVATED_ABOVE, WARNING_ABOVE, CRITICAL_ABOVE, OVERAGE_ABOVE = 70.0, 85.0, 95.0, 100.0
@@ -27,7 +29,9 @@ class BudgetSeverity(StrEnum):
 
     @classmethod
     def from_utilization(cls, pct: float) -> BudgetSeverity:
-        """The category of a percentage, by fixed boundaries."""
+        """The category of a percentage, by fixed boundaries; raises InputError for what is no percentage."""
+        if isinstance(pct, bool) or not isinstance(pct, int | float) or not pct >= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"utilization={pct!r} must be a number of percent, 0 or more")
         if pct > OVERAGE_ABOVE:
             return cls.OVERAGE
         if pct > CRITICAL_ABOVE:

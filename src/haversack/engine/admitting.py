@@ -102,7 +102,7 @@ class _Work:
         others = [one for one in self._memories(list(found)) if _may_meet(one, new)]
         likeness = (
             lexical_similarity(new.content, [one.content for one in others])
-            if self.embedded is None
+            if self._vector(new) is None
             else [found[one.id] for one in others]
         )
         hides = bool(others) and self.compares and not new.pinned and new.kind in STATEMENTS
@@ -120,7 +120,7 @@ class _Work:
         found = dict.fromkeys(self._on_subject(new), 0.0)
         if not self.compares or new.kind not in STATEMENTS:
             return found
-        vector = None if self.embedded is None else self.embedded[self.places[new.id]]
+        vector = self._vector(new)
         near = self.core.recall.nearest(
             self.namespace,
             indexed_text(new),
@@ -132,6 +132,13 @@ class _Work:
         close = [(one, score) for one, score in near if score >= _LEAST or vector is None]
         self.found |= {one.id: one for one, _ in close}
         return found | {one.id: score for one, score in close}
+
+    def _vector(self, new: Memory) -> Vectors | None:
+        """None where words alone tell: without an embedder, or with one that knows none of these words."""
+        if self.embedded is None:
+            return None
+        vector = self.embedded[self.places[new.id]]
+        return vector if vector.any() else None
 
     def _on_subject(self, new: Memory) -> list[str]:
         if SUBJECT not in new.metadata:

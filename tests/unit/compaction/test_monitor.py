@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
 from haversack.compaction import BudgetSeverity, BudgetStatus, CompactionConfig, CompactionResult, ContextBudgetMonitor
 from haversack.compaction.result import Outcome
-from haversack.errors import ConfigError
+from haversack.errors import ConfigError, InputError
 
 
 def reading(pct: float) -> BudgetStatus:
@@ -57,6 +58,12 @@ def test_the_offline_example_of_the_documents() -> None:
 )
 def test_an_exact_boundary_stays_below(pct: float, severity: str) -> None:
     assert BudgetSeverity.from_utilization(pct) == severity
+
+
+@pytest.mark.parametrize("pct", [float("nan"), -0.1, "90", None, True])
+def test_what_is_no_percentage_has_no_severity(pct: Any) -> None:
+    with pytest.raises(InputError, match="utilization="):
+        BudgetSeverity.from_utilization(pct)
 
 
 def test_a_status_is_computed_even_with_nothing_available() -> None:

@@ -227,3 +227,40 @@ def test_first_words_among_passages_build_no_index(monkeypatch: pytest.MonkeyPat
     assert built == []
     ns.remember("Bob likes coffee")
     assert built == ["n"]
+
+
+CHANGES = [
+    ("Wir treffen uns freitags", "Wir treffen uns nicht mehr freitags, sondern montags"),
+    ("Le bureau est à Paris", "Le bureau n'est plus à Paris, il est à Lyon"),
+    ("La reunión es el lunes", "La reunión ya no es el lunes, es el martes"),
+    ("L'ufficio è a Roma", "L'ufficio non è più a Roma, è a Milano"),
+    ("A reunião é na sexta", "A reunião não é mais na sexta, é na segunda"),
+    ("De vergadering is op vrijdag", "De vergadering is niet meer op vrijdag, maar op maandag"),
+    ("Встреча в среду", "Встреча больше не в среду, а в четверг"),
+    ("会议在周五", "会议不再在周五,改到周一"),
+    ("会議は木曜日", "会議はもう木曜日ではなく金曜日"),
+    ("회의는 금요일이다", "회의는 더 이상 금요일이 아니다, 월요일이다"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), CHANGES)
+def test_a_change_is_announced_in_any_of_these_languages(both: Namespace, before: str, after: str) -> None:
+    both.remember(before)
+    both.remember(after)
+    assert [memory.content for memory in both.everything()] == [after]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Die Pumpe ist rot", "Die andere Pumpe ist nicht mehr rot"),
+        ("Anna trinkt Tee", "Ben trinkt nicht mehr Tee"),
+        ("Le bureau est à Paris", "Le magasin n'est plus à Paris"),
+        ("会议在周五", "另一个会议不再在周五"),
+        ("図書館は静か", "公園はもう静か"),
+    ],
+)
+def test_a_change_of_something_else_ends_nothing(both: Namespace, one: str, other: str) -> None:
+    both.remember(one)
+    both.remember(other)
+    assert len(both.everything()) == 2
