@@ -189,7 +189,10 @@ def _embedder(choice: str | EmbeddingSettings | Embedder) -> Embedder | None:
         case str():
             raise InputError(f"unknown embedder {choice!r}: {nearest(choice, EMBEDDERS)}")
         case _ if callable(getattr(choice, "embed", None)):
-            return choice
+            from haversack.embed.own import OwnEmbedder
+
+            shipped = type(choice).__module__.startswith("haversack.embed.")
+            return choice if shipped else OwnEmbedder(choice)
         case _:
             raise InputError(
                 f"embedder must be one of {', '.join(EMBEDDERS)}, or an object with `embed`, not {choice!r}"

@@ -68,8 +68,13 @@ def refined(codes: NDArray[np.int8], residues: NDArray[np.uint8]) -> NDArray[np.
     return steps[:, : codes.shape[1]] + codes
 
 
-def checked(rows: Iterable[Iterable[float]], count: int, dimension: int | None, who: str) -> Vectors:
-    """Rows as unit vectors; raises ServiceError naming `who` for a wrong shape, NaN, infinity or a zero vector."""
+def checked(
+    rows: Iterable[Iterable[float]], count: int, dimension: int | None, who: str, *, zero: bool = False
+) -> Vectors:
+    """Rows as unit vectors; raises ServiceError naming `who` for a wrong shape, NaN, infinity or a zero vector.
+
+    With `zero` a vector of zeros is let through: it says that a text has no direction.
+    """
     try:
         array = np.asarray(rows, dtype=np.float32)
     except (TypeError, ValueError) as error:
@@ -79,7 +84,7 @@ def checked(rows: Iterable[Iterable[float]], count: int, dimension: int | None, 
         raise ServiceError(f"{who} answered an array of shape {array.shape}, not {wanted}")
     if not np.isfinite(array).all():
         raise ServiceError(f"{who} answered NaN or infinite numbers")
-    length = np.linalg.norm(array, axis=1, keepdims=True)
-    if not (length > 0).all():
+    length = np.linalg.norm(array.astype(np.float64), axis=1, keepdims=True)
+    if not (zero or (length > 0).all()):
         raise ServiceError(f"{who} answered a zero vector")
-    return array / length
+    return (array / np.where(length > 0, length, 1)).astype(np.float32)
