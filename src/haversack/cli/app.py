@@ -159,7 +159,7 @@ def main(args: Sequence[str] | None = None) -> None:
         _say(f"no such file: {missing.filename}")
         sys.exit(code_of(missing))
     except tuple(kind for kind, _ in _CODES) as error:
-        _say(str(error) or ("not enough memory" if isinstance(error, MemoryError) else type(error).__name__))
+        _say(_told(error))
         sys.exit(code_of(error))
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -169,11 +169,17 @@ def code_of(error: Exception) -> int:
     return next(code for kind, code in _CODES if isinstance(error, kind))
 
 
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or ("not enough memory" if isinstance(error, MemoryError) else type(error).__name__)
+
+
 def _speak() -> None:
     """Let text in any script come in and go out, whatever the terminal or pipe can show, and if it was closed."""
-    sys.stdout, sys.stderr = (
-        Path(os.devnull).open("w", encoding="utf-8") if stream is None else stream  # noqa: SIM115 - open to the end
-        for stream in (sys.stdout, sys.stderr)
+    sys.stdin, sys.stdout, sys.stderr = (
+        Path(os.devnull).open(mode, encoding="utf-8") if stream is None else stream  # noqa: SIM115 - open to the end
+        for mode, stream in (("r", sys.stdin), ("w", sys.stdout), ("w", sys.stderr))
     )
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -55,6 +55,7 @@ class Conversation:
 _ID = re.compile(r"D:?(\d+):(\d+)")
 _ADVERSARIAL = 5
 """LoCoMo's category of questions that the conversation does not answer."""
+_SHAPES = "is no LoCoMo, BEAM or own file of conversations with gold"
 _MARKER = re.compile(r"\s*->->\s*[\d,\s]*$")
 
 
@@ -66,12 +67,16 @@ def load(path: Path) -> list[Conversation]:
         raise NotFoundError(f"there is no file at {path}") from None
     try:
         text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8")
-        items = (
-            json.loads(text) if text.lstrip().startswith("[") else [json.loads(row) for row in text.splitlines() if row]
-        )
-        return [_one(item) for item in items]
-    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is no LoCoMo, BEAM or own file of conversations with gold: {error!r}") from None
+        is_list = text.lstrip().startswith("[")
+        items = json.loads(text) if is_list else [json.loads(row) for row in text.split("\n") if row.strip()]
+        found = [_one(item) for item in items]
+    except KeyError as error:
+        raise InputError(f"{path} {_SHAPES}: one has no {error}") from None
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} {_SHAPES}: {error}") from None
+    if not any(talk.queries for talk in found):
+        raise InputError(f"{path} holds no question whose evidence is among its turns")
+    return found
 
 
 def _one(item: Mapping[str, Any]) -> Conversation:

@@ -60,7 +60,8 @@ def open_sources(path: Path) -> Iterator[Source | Problem]:
             with path.open("rb") as file:
                 yield _source(str(path), path, file, path.stat().st_size)
     except READ_ERRORS as error:
-        yield Problem(file=str(path), place="", message=f"cannot be read: {error}")
+        why = error.strerror if isinstance(error, OSError) else None
+        yield Problem(file=str(path), place="", message=f"cannot be read: {why or error}")
 
 
 def _members(path: Path) -> Iterator[Source | Problem]:

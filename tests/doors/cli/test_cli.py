@@ -109,8 +109,20 @@ def test_lines_of_stdin_are_memories(run: Run, monkeypatch: pytest.MonkeyPatch) 
     assert [memory["content"] for memory in run("remember", "-", "--json").data] == ["tea at four", "cake at five"]
 
 
+@pytest.mark.parametrize("stdin", ["</dev/null", "<&-"])
+def test_a_stdin_without_lines_or_none_at_all(tmp_path: Path, stdin: str) -> None:
+    line = f"{Path(sys.executable).with_name('haversack')} remember - {stdin}"
+    done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("", "nothing came from stdin: nothing is remembered\n")
+
+
+def test_a_folder_is_no_file_to_import(run: Run, tmp_path: Path) -> None:
+    assert run("import", str(tmp_path)).err.startswith(f"bad: {tmp_path}: cannot be read: Is a directory\n")
+
+
 def test_forget_previews_until_told_to_act(run: Run) -> None:
     kept = run("remember", "a slip of the tongue", "--json").data[0]["id"]
+    assert [run("forget", "--all", more).code for more in (kept, "--session=s")] == [2, 2]
     preview = run("forget", kept, "--hard")
     assert (preview.code, "would forget for good: 1 memories" in preview.out) == (0, True)
     assert "--execute" in preview.err
@@ -243,7 +255,7 @@ def test_output_that_goes_nowhere(run: Run, tmp_path: Path, command: str, into: 
     done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == code
     assert "Traceback" not in done.stderr
-    assert ("No space left" in done.stderr) is (code == 1)
+    assert ("haversack: No space left on device\n" in done.stderr) is (code == 1)
 
 
 def test_an_export_goes_through_links_and_pipes_and_never_replaces_them(run: Run, tmp_path: Path) -> None:

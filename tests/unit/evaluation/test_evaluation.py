@@ -109,6 +109,24 @@ def test_another_file_is_refused_by_name(tmp_path: Path, data: bytes) -> None:
         load(written(tmp_path, data))
 
 
+@pytest.mark.parametrize("data", [b"", b"[]", b"\n", b'{"turns": [], "questions": [{"text": "When?", "gold": ["1"]}]}'])
+def test_a_file_that_asks_nothing_is_refused(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(InputError, match="no question"):
+        load(written(tmp_path, data))
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="one has no 'turns'"):
+        load(written(tmp_path, b"{}"))
+
+
+def test_lines_end_at_line_ends_alone(tmp_path: Path) -> None:
+    words = "one\u2028two\x85three"
+    line = json.dumps(OWN).replace("called Petrel", words)
+    (talk,) = load(written(tmp_path, f"{line}\r\n  \n".encode()))
+    assert words in talk.turns[0].text
+
+
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError):
         load(tmp_path / "nope")

@@ -49,6 +49,8 @@ def forget(
     """
     if not (memory_ids or everything or chosen.given()):
         raise click.UsageError("say what to forget: IDs, filters, or --all")
+    if everything and (memory_ids or chosen.given()):
+        raise click.UsageError("--all is everything: leave it out to forget by IDs or filters")
     if snapshots and not hard:
         raise InputError("--snapshots goes with --hard: a soft forget can be undone, and leaves snapshots as they are")
     request: dict[str, Any] = {"hard": hard, "everything": everything, **chosen.given()}

@@ -52,6 +52,8 @@ def _lines() -> Iterator[str]:
 
 
 def _tell(kept: list[Memory]) -> None:
+    if not kept:
+        show.note("nothing came from stdin: nothing is remembered")
     for memory in kept:
         show.text(f"{memory.id}  {memory.kind}  {show.one_line(memory.content)}")
         if memory.superseded_by is not None:
