@@ -25,6 +25,8 @@ Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 Places = NDArray[np.int32]
 _DAY = 86_400_000_000.0
+_OFTEN = 10
+"""Times as many rows as are looked at, from which those that hold a word are too many to go through."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +131,7 @@ def _windows(index: Index, terms: Sequence[Term], around: Around, sessions: _Ses
         return {}
     held = np.zeros((len(around.wider), len(terms)), np.float32)
     for column, term in enumerate(terms):
-        held[around.place.take(term.rows), column] = term.counts
-    held[0] = 0
+        _spread(held[:, column], term, around)
     own, before, after, before2, after2 = (held.take(place, axis=0) for place in around.places)
     heard = own + np.float32(0.5) * (before + after) + np.float32(0.25) * (before2 + after2)
     weights = np.array([term.weight for term in terms], np.float32)
@@ -140,6 +141,19 @@ def _windows(index: Index, terms: Sequence[Term], around: Around, sessions: _Ses
         "window_cover": _weighed(np.minimum(heard, 1), weights) / np.float32(max(float(weights.sum()), 1e-6)),
         "session_words": np.where(sessions.lone, window, _session_words(index, own, sessions)[sessions.of]),
     }
+
+
+def _spread(held: Floats, term: Term, around: Around) -> None:
+    """Fill in how often each of the rows around holds the term; the longer of both is looked up by the shorter."""
+    if len(term.rows) < _OFTEN * len(held):
+        held[around.place.take(term.rows)] = term.counts
+        held[0] = 0
+        return
+    wider = around.wider[1:].astype(np.int32)
+    places = np.searchsorted(term.rows, wider)
+    places[places == len(term.rows)] = 0
+    found = np.flatnonzero(term.rows[places] == wider)
+    held[found + 1] = term.counts[places[found]]
 
 
 def _weighed(values: NDArray[Any], weights: Floats) -> Floats:

@@ -195,9 +195,7 @@ def _pool(index: Index, grasp: Grasp, scale: _Scale, mask: Mask, masks: Sequence
     match = scale.words(grasp.lexical)
     if grasp.cosine is not None:
         dense = scale.meaning(grasp.cosine)
-        if index.extent.senseless:
-            dense = np.where(index.columns.scale > 0, dense, match)
-        match = match + dense
+        match = match + (np.where(index.columns.scale > 0, dense, match) if index.extent.senseless else dense)
     found: list[NDArray[np.integer[Any]]] = []
     for each in masks:
         allowed = _under(match, each)
