@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 from haversack.errors import HaversackError
 from haversack.model.memory import Stage
 from haversack.store.port import Batch, Written
+from haversack.store.sqlite.site import SqliteSite
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory, sample_turn
 
@@ -45,6 +46,8 @@ def main() -> None:
             answer = fork_in_the_middle(path)
         case "read-only":
             answer = read_only(path)
+        case "writable-again":
+            answer = writable_again(path)
         case _:
             raise SystemExit(f"unknown command {command}")
     sys.stdout.write(json.dumps(answer) + "\n")
@@ -221,9 +224,7 @@ def read_only(path: Path) -> _Seen:
     """Open as a user without the right to write the file or its folder."""
     with tempfile.TemporaryDirectory() as folder:
         SqliteStore(Path(folder) / "first.db").close()  # load all there is to load while that is allowed
-    if os.getuid() == 0:
-        os.setgid(65534)
-        os.setuid(65534)
+    _become_nobody()
     store = SqliteStore(path)
     answer: _Seen = {
         "read_only": store.read_only,
@@ -239,8 +240,33 @@ def read_only(path: Path) -> _Seen:
     answer["snapshot_here"] = _error_of(lambda: store.snapshot(path.with_name("copy.db")))
     answer["new_store_here"] = _error_of(lambda: SqliteStore(path.with_name("other.db")))
     store.close()
+    answer["faults"] = [fault.code for fault in SqliteSite(path).examine()]
     answer["files"] = sorted(each.name for each in path.parent.iterdir())
     return answer
+
+
+def writable_again(path: Path) -> _Seen:
+    """Make a store of one's own read-only, read it, and take that back."""
+    SqliteStore(path).close()
+    if os.getuid() == 0:
+        for each in (path, path.parent):
+            os.chown(each, 65534, 65534)
+    _become_nobody()
+    path.chmod(0o444)
+    reader = SqliteStore(path)
+    read = (reader.read_only, len(reader.changes("n").memories))
+    reader.close()
+    path.chmod(0o644)
+    store = SqliteStore(path)
+    answer: _Seen = {"read": read, "add": _error_of(lambda: store.apply("n", Batch(memories=(sample_memory(9),))))}
+    store.close()
+    return answer
+
+
+def _become_nobody() -> None:
+    if os.getuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
 
 
 def _error_of(call: Callable[[], object]) -> str | None:

@@ -75,8 +75,13 @@ def test_a_file_and_folder_without_write_access_can_be_read_and_copied(locked_fo
         "copied": 1,
         "snapshot_here": "StoreError",
         "new_store_here": "ReadOnlyError",
+        "faults": [],
         "files": ["store.db"],
     }
+
+
+def test_a_store_that_was_read_while_it_was_read_only_can_be_written_again(locked_folder: Path) -> None:
+    assert _run("writable-again", locked_folder / "store.db") == {"read": [True, 0], "add": None}
 
 
 def test_a_reader_without_write_access_sees_what_a_running_writer_has_only_logged(locked_folder: Path) -> None:

@@ -21,7 +21,7 @@ from haversack.store.sqlite.connection import connect, typed_error
 from haversack.store.sqlite.migrate import examine, migrate, shipped, snapshots_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.scrub import is_pending
-from haversack.store.sqlite.store import SqliteStore
+from haversack.store.sqlite.store import SqliteStore, reading_mode, writable
 
 if TYPE_CHECKING:
     from haversack.store.sqlite.cipher import Cipher
@@ -82,7 +82,7 @@ class SqliteSite:
             return [*found, Fault(code="missing", what=f"there is no file at {self.path}", helps=_RESTORE)]
         try:
             # Writable where it can be: what a killed process left half done is then rolled back by looking.
-            mode = "rw" if os.access(self.path, os.W_OK) else "ro"
+            mode = "rw" if writable(self.path) else reading_mode(self.path)
             with closing(connect(self.path, 5.0, mode=mode, cipher=self._cipher)) as connection:
                 return [*found, *_looked_into(connection)]
         except sqlite3.Error as error:

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import warnings
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from haversack.store.sqlite.writing import carry_out
 if TYPE_CHECKING:
     from haversack.store.sqlite.cipher import Cipher
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "reading_mode", "writable"]
 
 _MEMORIES = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND id IN"
 _CHANGED = (
@@ -73,16 +74,17 @@ class SqliteStore:
         self._busy_timeout = busy_timeout
         steps = migrations or shipped()
         state = examine(self.path, steps[-1].number, cipher)
-        self.read_only = read_only or not _writable(self.path)
+        self.read_only = read_only or not writable(self.path)
         if self.read_only:
             _refuse_unready(self.path, state)
         else:
             _warn_of_network(self.path)
+            _free_log(self.path)
             _prepare(self.path, busy_timeout, steps, state, cipher)
         self._connections = Connections(
             self.path,
             busy_timeout,
-            mode=_mode(self.path, read_only=self.read_only),
+            mode=reading_mode(self.path) if self.read_only else "rw",
             version=steps[-1].number,
             cipher=cipher,
         )
@@ -324,10 +326,25 @@ class SqliteStore:
             self._scrub(lease, 0.0)
 
 
-def _writable(path: Path) -> bool:
+def writable(path: Path) -> bool:
     """Whether this process may write the file, or make it, and the log beside it."""
     folder = path.absolute().parent
     return not folder.exists() or (os.access(folder, os.W_OK) and (not path.exists() or os.access(path, os.W_OK)))
+
+
+def reading_mode(path: Path) -> str:
+    """Without write access to the folder SQLite cannot make its log; with no log there nobody is writing either."""
+    log = path.with_name(f"{path.name}-wal")
+    logged = log.exists() and log.stat().st_size > 0
+    return "ro" if logged or os.access(path.absolute().parent, os.W_OK) else "immutable"
+
+
+def _free_log(path: Path) -> None:
+    """SQLite makes its log with the rights of the store; one that was read while it was read-only left it read-only."""
+    for side in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        if side.exists() and not os.access(side, os.W_OK):
+            with suppress(OSError):  # not ours: the write says that it was refused
+                side.chmod(path.stat().st_mode)
 
 
 def _refuse_unready(path: Path, state: State) -> None:
@@ -355,15 +372,6 @@ def _prepare(
         raise typed_error(error, path) from error
     except OSError as error:
         raise StoreError(f"{path} could not be copied aside before its migration: {error.strerror}") from error
-
-
-def _mode(path: Path, *, read_only: bool) -> str:
-    """Without write access to the folder SQLite cannot make its log; with no log there nobody is writing either."""
-    if not read_only:
-        return "rw"
-    log = path.with_name(f"{path.name}-wal")
-    logged = log.exists() and log.stat().st_size > 0
-    return "ro" if logged or os.access(path.absolute().parent, os.W_OK) else "immutable"
 
 
 def _merged(
