@@ -176,6 +176,27 @@ def test_closing_on_one_thread_stops_another_with_a_typed_error(store: SqliteSto
     assert [type(failure) for failure in failures] == [StoreError]
 
 
+def test_an_emptied_file_takes_nothing_more(path: Path, store: SqliteStore) -> None:
+    store.apply("n", Batch(memories=(sample_memory(1),)))
+    os.truncate(path, 0)
+    with pytest.raises(StoreError, match="removed, replaced or emptied"):
+        store.apply("n", Batch(memories=(sample_memory(2),)))
+
+
+def test_a_store_whose_log_was_taken_away_takes_nothing_more_and_keeps_what_it_has(
+    path: Path, store: SqliteStore
+) -> None:
+    store.apply("n", Batch(memories=(sample_memory(1),)))
+    path.with_name("store.db-wal").unlink()
+    with pytest.raises(StoreError, match=r"store\.db-wal was removed or replaced while it was in use"):
+        store.apply("n", Batch(memories=(sample_memory(2),)))
+    store.close()
+    again = SqliteStore(path)
+    assert [memory.id for memory in again.changes("n").memories] == [sample_memory(1).id]
+    again.apply("n", Batch(memories=(sample_memory(2),)))
+    again.close()
+
+
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_store_whose_file_was_taken_away_says_so_instead_of_losing_what_it_acknowledges(
     path: Path, store: SqliteStore, *, replaced: bool
@@ -186,9 +207,9 @@ def test_a_store_whose_file_was_taken_away_says_so_instead_of_losing_what_it_ack
         path.with_name("copy.db").replace(path)
     else:
         path.unlink()
-    with pytest.raises(StoreError, match="removed or replaced while it was open; nothing was saved"):
+    with pytest.raises(StoreError, match="removed, replaced or emptied while it was open; nothing was saved"):
         store.apply("n", Batch(memories=(sample_memory(2),)))
-    with pytest.raises(StoreError, match="removed or replaced"):
+    with pytest.raises(StoreError, match="removed, replaced"):
         store.bury("n", Graves())
     store.close()
     for left in path.parent.glob("store.db-*"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, cast, get_type_hints
@@ -13,7 +14,7 @@ import msgspec
 from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
-from haversack.errors import ConfigError, ConflictError, InputError, NotFoundError, RefusedError, nearest
+from haversack.errors import BusyError, ConfigError, ConflictError, InputError, NotFoundError, RefusedError, nearest
 from haversack.lifecycle.plan import plan
 from haversack.lifecycle.policy import TARGET, Action, Eviction, Policy
 from haversack.lifecycle.proposals import Decided, Proposal, Proposed
@@ -88,8 +89,11 @@ def lifecycle(core: Core, namespace: str, *, execute: bool, flush: bool) -> Life
 def promote_from(core: Core, namespace: str, session: str) -> int:
     """Promote what came from a session and has proven itself by now, in a run of its own; how many.
 
-    When other maintenance works on the namespace, it will see to them: then none.
+    Uses that were noted are counted first. When other maintenance works on the namespace, it will see to them: then
+    none.
     """
+    with suppress(BusyError, ConflictError):  # then they count the next time
+        access.flush(core, namespace)
     hits = core.recall.listing([namespace], filter=Filter(session=session), now=core.clock(), top_k=_MOST)
     rows = {hit.id: hit.memory for hit in hits}
     due = [

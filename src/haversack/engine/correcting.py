@@ -12,8 +12,8 @@ from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.remembering import remember
-from haversack.engine.writing import write
-from haversack.errors import ConflictError, InputError, NotFoundError
+from haversack.engine.writing import as_written, persisting, write
+from haversack.errors import InputError, NotFoundError
 from haversack.maintenance.texts import text_of
 from haversack.model.memory import Kind, Memory
 from haversack.model.query import Filter
@@ -23,7 +23,6 @@ from haversack.store.port import Batch
 
 __all__ = ["Knowledge"]
 
-_TRIES = 5
 _MOST = 100_000
 
 
@@ -100,20 +99,16 @@ class Knowledge:
 
     def _change(self, memory_id: str, change: Callable[[Memory], tuple[Memory, ...]]) -> Memory:
         """Write what the verb makes of the memory, from its newest state; the first row is the answer."""
-        for _ in range(_TRIES - 1):
-            try:
-                return self._try_to_change(memory_id, change)
-            except ConflictError:
-                continue
-        return self._try_to_change(memory_id, change)
+        return persisting(lambda: self._try_to_change(memory_id, change))
 
     def _try_to_change(self, memory_id: str, change: Callable[[Memory], tuple[Memory, ...]]) -> Memory:
+        seen = self._core.store.sequence(self._namespace)
         found = self._core.store.memories(self._namespace, [memory_id])
         if not found:
             raise NotFoundError(f"no memory {memory_id!r} in namespace {self._namespace!r}")
         rows = change(found[0])
-        write(self._core, self._namespace, Batch(memories=rows, seen=max(row.changed for row in rows)))
-        return self._core.store.memories(self._namespace, [rows[0].id])[0]
+        batch = Batch(memories=rows, seen=seen)
+        return as_written(rows, write(self._core, self._namespace, batch).sequence)[0]
 
 
 def _words(text: str, what: str) -> str:

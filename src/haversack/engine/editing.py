@@ -13,7 +13,7 @@ import msgspec
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.passages import split_memory
-from haversack.engine.writing import write
+from haversack.engine.writing import as_written, write
 from haversack.errors import ConflictError, InputError, NotFoundError, nearest
 from haversack.maintenance.texts import text_of
 from haversack.model.memory import Memory
@@ -47,6 +47,7 @@ def edit(core: Core, namespace: str, memory_id: str, changes: Mapping[str, objec
     for name in changes:
         if name not in _EDITABLE:
             raise InputError(f"unknown field {name!r}: {nearest(name, _EDITABLE)}")
+    seen = core.store.sequence(namespace)
     old = _one(core, namespace, memory_id)
     if expected is not None and old.changed != expected:
         raise ConflictError(f"memory {memory_id!r} was changed by somebody else: read it again")
@@ -55,9 +56,8 @@ def edit(core: Core, namespace: str, memory_id: str, changes: Mapping[str, objec
     if not rows:
         return old
     records = tuple(kept_before(core, namespace, before[row.id], row) for row in rows if row.id in before)
-    seen = max(part.changed for part in before.values())
-    write(core, namespace, Batch(memories=rows, records=records, seen=seen))
-    return _one(core, namespace, memory_id)
+    applied = write(core, namespace, Batch(memories=rows, records=records, seen=seen))
+    return next((row for row in as_written(rows, applied.sequence) if row.id == memory_id), old)
 
 
 def kept_before(core: Core, namespace: str, old: Memory, new: Memory) -> Written:

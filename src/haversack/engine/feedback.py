@@ -13,6 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from haversack.engine.core import Core
+from haversack.engine.writing import persisting
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.store.port import Batch, Written
 
@@ -46,12 +47,16 @@ def vote(core: Core, namespace: str, memory_id: str, signal: str) -> Vote:
     """Count the vote; the memory's importance moves in the same transaction."""
     if signal not in set(Signal):
         raise InputError(f"unknown signal {signal!r}: {nearest(str(signal), list(Signal))}")
+    return persisting(lambda: _vote(core, namespace, memory_id, Signal(signal)))
+
+
+def _vote(core: Core, namespace: str, memory_id: str, signal: Signal) -> Vote:
     record = core.store.record(namespace, _COLLECTION, memory_id)
     found = core.store.memories(namespace, [memory_id])
     if not found:
         raise NotFoundError(f"no memory {memory_id!r} in namespace {namespace!r}")
     before = found[0].importance
-    cast = Vote(signal=Signal(signal), at=core.clock(), before=before, after=_moved(before, Signal(signal)))
+    cast = Vote(signal=signal, at=core.clock(), before=before, after=_moved(before, signal))
     history = [] if record is None else msgspec.json.decode(record.value, type=list[Vote])
     written = Written(
         collection=_COLLECTION,
@@ -59,7 +64,8 @@ def vote(core: Core, namespace: str, memory_id: str, signal: str) -> Vote:
         value=msgspec.json.encode([*history, cast][-_KEPT:]),
         expected=0 if record is None else record.version,
     )
-    core.store.apply(namespace, Batch(memories=(replace(found[0], importance=cast.after),), records=(written,)))
+    row = replace(found[0], importance=cast.after)
+    core.store.apply(namespace, Batch(memories=(row,), records=(written,), seen=row.changed))
     return cast
 
 

@@ -19,6 +19,7 @@ from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
 from haversack.engine.unnaming import unname, unnamed
+from haversack.engine.writing import persisting
 from haversack.errors import InputError, NotFoundError
 from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.maintenance.archive import Rewritten
@@ -116,20 +117,28 @@ def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
 
 def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -> Forgotten:
     """Remove what `plan` says and tell exactly what went."""
-    planned = plan(core, namespace, aim, hard=hard)
-    done = certified(replace(planned, preview=False, at=now))
     if not hard:
-        found = core.store.memories(namespace, planned.memories)
-        hidden = tuple(softly_deleted(memory, now) for memory in found if memory.stage is not Stage.DELETED)
-        core.store.apply(namespace, Batch(memories=hidden, records=hiding(hidden)))
-        return done
+        return persisting(lambda: _hide(core, namespace, aim, now))
+    planned = plan(core, namespace, aim, hard=True)
     core.write_down()
     erase(core.store, planned)
     access.drop(core, namespace, (*planned.memories, *planned.derived))
     for place in [place for place in core.anchors if place[0] == namespace]:
         if planned.everything or place[1] in planned.sessions:
             core.anchors.pop(place, None)
-    return replace(done, scrubbed=_scrubbed(core.store))
+    return replace(certified(replace(planned, preview=False, at=now)), scrubbed=_scrubbed(core.store))
+
+
+def _hide(core: Core, namespace: str, aim: Aim, now: datetime) -> Forgotten:
+    seen = core.store.sequence(namespace)
+    aimed = _aimed_at(core, namespace, aim, hard=False)
+    rows = [one for one in aimed if one.stage is not Stage.DELETED]
+    hidden = tuple(softly_deleted(one, now) for one in rows)
+    core.store.apply(namespace, Batch(memories=hidden, records=hiding(hidden), seen=seen))
+    ids = tuple(one.id for one in aimed)
+    return certified(
+        Forgotten(namespace=namespace, hard=False, preview=False, memories=ids, everything=aim.everything, at=now)
+    )
 
 
 def erase(store: Store, what: Forgotten) -> Applied:
@@ -150,11 +159,16 @@ def certified(done: Forgotten) -> Forgotten:
 
 def restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
     """Undo a soft forget; raises NotFoundError for an id that is not there any more."""
+    return persisting(lambda: _restore(core, namespace, ids))
+
+
+def _restore(core: Core, namespace: str, ids: Sequence[str]) -> list[Memory]:
+    seen = core.store.sequence(namespace)
     found = core.store.memories(namespace, ids)
     _all_found(ids, found)
     found = texts_of(core.store, namespace, found)
     back = tuple(restored(memory) for memory in found if memory.stage is Stage.DELETED)
-    core.store.apply(namespace, Batch(memories=back, records=showing(back)))
+    core.store.apply(namespace, Batch(memories=back, records=showing(back), seen=seen))
     return core.store.memories(namespace, [memory.id for memory in found])
 
 

@@ -47,10 +47,11 @@ def split_memory(core: Core, whole: Memory, ids: Iterator[str]) -> list[Memory]:
     first = replace(whole, content=chunks[0], source=source)
     if not source.turns:
         source = replace(source, memories=(*source.memories, whole.id))
+    rest = replace(whole, born=0, changed=0)
     return [
         first,
         *(
-            replace(whole, id=next(ids), content=words, source=replace(source, part=(index, len(chunks))))
+            replace(rest, id=next(ids), content=words, source=replace(source, part=(index, len(chunks))))
             for index, words in enumerate(chunks[1:], start=1)
         ),
     ]

@@ -13,7 +13,7 @@ from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.editing import kept_before
 from haversack.engine.passages import split_memory
-from haversack.engine.writing import write
+from haversack.engine.writing import as_written, persisting, write
 from haversack.errors import ConflictError, InputError, NotFoundError
 from haversack.maintenance.texts import text_of
 from haversack.model.identity import fingerprint
@@ -23,8 +23,6 @@ from haversack.model.text import label
 from haversack.store.port import Batch
 
 __all__ = ["remember"]
-
-_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +41,12 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
     ids = core.new_ids(now)
     listed = _listed(items)
     drafts = [_placed(index, item, Stamp(id=next(ids), now=now), len(listed)) for index, item in enumerate(listed)]
-    for _ in range(_TRIES - 1):
-        try:
-            return _store(core, namespace, drafts, ids)
-        except ConflictError:
-            continue  # somebody changed a statement that one of these ends
-    return _store(core, namespace, drafts, ids)
+    return persisting(lambda: _store(core, namespace, drafts, ids))
 
 
 def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterator[str]) -> list[Memory]:
     now = drafts[0].memory.created_at if drafts else core.clock()
+    seen = core.store.sequence(namespace) if any(draft.supersedes for draft in drafts) else None
     known = _known(core, namespace, drafts, now)
     fresh = [draft for draft in drafts if known.setdefault(draft.key, draft.memory.id) == draft.memory.id]
     open_ones = [draft.memory for draft in fresh if draft.supersedes is None]
@@ -60,31 +54,38 @@ def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterator[s
     known |= {draft.key: admitted.known[draft.memory.id] for draft in fresh if draft.memory.id in admitted.known}
     joining = [admitted.rows.get(one.memory.id, one.memory) for one in fresh if one.memory.id not in admitted.known]
     answer = [known[draft.key] for draft in drafts]
-    stored, joining = _retold(core, namespace, drafts, answer, joining)
+    rows = _stored(core, namespace, drafts, answer)
+    stored, joining = _retold(rows, drafts, answer, joining)
     written = {part.id: part for memory in joining for part in split_memory(core, memory, ids)}
     replaced = [*(new for _, new in stored), *_replaced(core, namespace, drafts, answer), *admitted.ended]
     written |= {row.id: row for row in replaced}
     if written:
         records = tuple(kept_before(core, namespace, old, new) for old, new in stored)
-        batch = Batch(memories=tuple(written.values()), vectors=admitted.vectors, records=records, seen=_seen(replaced))
-        written = _numbered(batch.memories, write(core, namespace, batch).sequence)
-    known_rows = core.store.memories(namespace, [name for name in dict.fromkeys(answer) if name not in written])
-    rows = written | {row.id: row for row in known_rows}
+        batch = Batch(
+            memories=tuple(written.values()),
+            vectors=admitted.vectors,
+            records=records,
+            seen=_seen(replaced) if seen is None else seen,
+        )
+        done = as_written(batch.memories, write(core, namespace, batch).sequence)
+        rows |= {row.id: row for row in done}
     return [rows[name] for name in answer]
 
 
-def _numbered(memories: Sequence[Memory], last: int) -> dict[str, Memory]:
-    """Rows as the store has them after a batch of them alone: each took the next number, to the last."""
-    first = last - len(memories) + 1
-    return {row.id: replace(row, born=row.born or number, changed=number) for number, row in enumerate(memories, first)}
+def _stored(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str]) -> dict[str, Memory]:
+    """Statements that are stored already and say what one of the drafts says; ConflictError for one that is gone."""
+    wanted = set(answer).difference(draft.memory.id for draft in drafts)
+    rows = {row.id: row for row in core.store.memories(namespace, list(wanted))}
+    if missing := wanted - rows.keys():
+        raise ConflictError(f"memory {min(missing)} was erased meanwhile")
+    return rows
 
 
 def _retold(
-    core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str], joining: Sequence[Memory]
+    before: dict[str, Memory], drafts: Sequence[_Draft], answer: Sequence[str], joining: Sequence[Memory]
 ) -> tuple[list[tuple[Memory, Memory]], list[Memory]]:
     """Statements told again with something more to say: those that are stored, before and after; and `joining`."""
     again = [(draft, name) for draft, name in zip(drafts, answer, strict=True) if draft.memory.id != name]
-    before = {row.id: row for row in core.store.memories(namespace, [name for _, name in again])}
     after = before | {row.id: row for row in joining}
     for draft, name in again:
         after[name] = _with_more(after[name], draft)
@@ -116,8 +117,8 @@ def _known(core: Core, namespace: str, drafts: Sequence[_Draft], now: datetime) 
     marks = [draft.key[0] for draft in drafts if draft.memory.kind is not Kind.PASSAGE]
     found = core.store.by_fingerprint(namespace, marks) if marks else {}
     rows = {row.id: row for row in core.store.memories(namespace, list(found.values()))}
-    alive = {mark: rows[name] for mark, name in found.items() if Filter().reason_against(rows[name], now) is None}
-    return {(mark, row.speaker): row.id for mark, row in alive.items()}
+    there = ((mark, rows[name]) for mark, name in found.items() if name in rows)
+    return {(mark, row.speaker): row.id for mark, row in there if Filter().reason_against(row, now) is None}
 
 
 def _seen(replaced: Sequence[Memory]) -> int | None:

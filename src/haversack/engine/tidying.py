@@ -15,7 +15,7 @@ from haversack.engine.core import Core
 from haversack.engine.draft import read_unit
 from haversack.engine.listing import live
 from haversack.engine.passages import split_memory
-from haversack.engine.writing import write
+from haversack.engine.writing import as_written, persisting, write
 from haversack.errors import InputError, NotFoundError
 from haversack.maintenance.texts import follows, texts_of
 from haversack.model.memory import Kind, Memory, Source, Stage, Trust
@@ -44,13 +44,17 @@ def fold(core: Core, namespace: str, *, threshold: float = 0.9, preview: bool = 
     Passages are what was said, so they are left alone, and so are pinned memories.
     """
     least = read_unit(threshold, "threshold")
-    now = core.clock()
-    known = [memory for memory in live(core, namespace, Filter(), now) if _foldable(memory)]
+    return persisting(lambda: _fold(core, namespace, least, preview=preview))
+
+
+def _fold(core: Core, namespace: str, least: float, *, preview: bool) -> list[Duplicates]:
+    seen = core.store.sequence(namespace)
+    known = [memory for memory in live(core, namespace, Filter(), core.clock()) if _foldable(memory)]
     groups = [group for group in _groups(known, least) if len(group) > 1]
     found = [Duplicates(survivor=group[0].id, folded=tuple(one.id for one in group[1:])) for group in groups]
     if not preview and found:
         away = [_retired(one, group[0]) for group in groups for one in group[1:]]
-        core.store.apply(namespace, Batch(memories=tuple(away)))
+        core.store.apply(namespace, Batch(memories=tuple(away), seen=seen))
     return found
 
 
@@ -62,6 +66,11 @@ def merge(core: Core, namespace: str, ids: Sequence[str], *, preview: bool = Fal
     wanted = list(dict.fromkeys(ids))
     if len(wanted) < 2:  # noqa: PLR2004 - one alone is merged already
         raise InputError("merging takes at least two memories")
+    return persisting(lambda: _merge(core, namespace, wanted, preview=preview))
+
+
+def _merge(core: Core, namespace: str, wanted: Sequence[str], *, preview: bool) -> Memory:
+    seen = core.store.sequence(namespace)
     found = sorted(core.store.memories(namespace, wanted), key=lambda one: (one.event_time, one.born))
     if missing := set(wanted) - {one.id for one in found}:
         raise NotFoundError(f"no such memory in this namespace: {', '.join(sorted(missing)[:5])}")
@@ -73,18 +82,25 @@ def merge(core: Core, namespace: str, ids: Sequence[str], *, preview: bool = Fal
     if preview:
         return whole
     merged = split_memory(core, whole, names)
-    write(core, namespace, Batch(memories=(*merged, *(_retired(one, whole) for one in parts))))
-    return merged[0]
+    rows = (*merged, *(_retired(one, whole) for one in parts))
+    batch = Batch(memories=rows, seen=seen)
+    return as_written(rows, write(core, namespace, batch).sequence)[0]
 
 
 def unfold(core: Core, namespace: str, memory_id: str) -> Memory:
     """Undo a fold or a merge for one memory: it stands for itself again."""
+    return persisting(lambda: _unfold(core, namespace, memory_id))
+
+
+def _unfold(core: Core, namespace: str, memory_id: str) -> Memory:
+    seen = core.store.sequence(namespace)
     found = core.store.memories(namespace, [memory_id])
     if not found or found[0].superseded_by is None:
         raise NotFoundError(f"no folded memory {memory_id!r} in namespace {namespace!r}")
     back = [one for one in texts_of(core.store, namespace, found) if one.superseded_by == found[0].superseded_by]
-    core.store.apply(namespace, Batch(memories=tuple(unhidden(one) for one in back)))
-    return core.store.memories(namespace, [memory_id])[0]
+    rows = tuple(unhidden(one) for one in back)
+    applied = core.store.apply(namespace, Batch(memories=rows, seen=seen))
+    return next(row for row in as_written(rows, applied.sequence) if row.id == memory_id)
 
 
 def _foldable(memory: Memory) -> bool:
@@ -153,4 +169,6 @@ def _merged(core: Core, name: str, parts: Sequence[Memory]) -> Memory:
         access_count=0,
         accessed_at=None,
         superseded_by=None,
+        born=0,
+        changed=0,
     )

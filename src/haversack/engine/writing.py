@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import TypeVar
 
 from haversack.embed.codec import encode_vectors
 from haversack.engine.core import Core
 from haversack.engine.prices import count_lines
-from haversack.errors import ServiceError
+from haversack.errors import ConflictError, ServiceError
 from haversack.model.memory import Memory
 from haversack.recall import indexed_text
 from haversack.store.port import Applied, Batch, Vector
 
-__all__ = ["completed", "write"]
+__all__ = ["as_written", "completed", "persisting", "write"]
+
+_TRIES = 5
+_Answer = TypeVar("_Answer")
+
+
+def persisting(attempt: Callable[[], _Answer]) -> _Answer:
+    """What the attempt answers: it reads and writes, and begins again when somebody was quicker."""
+    for _ in range(_TRIES - 1):
+        with suppress(ConflictError):
+            return attempt()
+    return attempt()
+
+
+def as_written(memories: Sequence[Memory], last: int) -> list[Memory]:
+    """Rows as the store has them after a batch of them alone, up to the change number `last`; ids stand once each."""
+    first = last - len(memories) + 1
+    return [replace(row, born=row.born or number, changed=number) for number, row in enumerate(memories, first)]
 
 
 def write(core: Core, namespace: str, batch: Batch) -> Applied:

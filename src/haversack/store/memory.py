@@ -333,6 +333,9 @@ def _write(space: _Space, memories: Iterable[Memory], seen: int | None) -> None:
     for former in (space.memories[name] for name in fresh if name in space.memories):
         if seen is not None and former.changed > seen:
             raise ConflictError(f"memory {former.id} was changed meanwhile; read it again")
+    for name in (name for name, memory in fresh.items() if memory.born and name not in space.memories):
+        if seen is not None:
+            raise ConflictError(f"memory {name} was erased meanwhile")
     for memory in fresh.values():
         if memory.id in space.tombstones:
             msg = f"memory {memory.id} was erased for good; its id cannot be used again"

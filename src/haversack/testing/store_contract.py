@@ -256,6 +256,15 @@ class StoreContract(ABC):
         assert applied.skipped == (sample_turn(4).id,)
         assert [turn.position for turn in applied.turns] == [0]
 
+    def test_a_writer_does_not_bring_back_what_was_erased_meanwhile(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(memories=(sample_memory(1),)))
+        (read,) = store.memories("n", [f"{1:026d}"])
+        store.apply("n", Batch(erase=Erasure(everything=True)))
+        _refused(ConflictError, lambda: store.apply("n", Batch(memories=(read,), seen=1)))
+        assert store.census("n").memories == {}
+        assert store.apply("n", Batch(memories=(sample_memory(1),), seen=1)).sequence == 3
+
     def test_a_session_without_turns_loses_its_name(self) -> None:
         store = self.open_store()
         places = [(where, session) for where in BY_SESSION for session in ("s", "t")] + [("note", "s")]

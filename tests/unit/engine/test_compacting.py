@@ -128,6 +128,20 @@ def test_what_the_session_told_and_has_proven_itself_is_promoted_after_a_run() -
         assert ns.get(proven.id).stage == "active"
 
 
+def test_uses_that_were_only_noted_so_far_count_for_promotion() -> None:
+    with open_with(MemorySettings()) as sack:
+        ns = sack.namespace("n")
+        long_talk(sack)
+        made = ns.remember("The harbour is deep", kind="fact", source=Source(session="s"))
+        row = replace(ns.get(made.id), created_at=sack._core.clock() - timedelta(hours=100))
+        sack._core.store.apply("n", Batch(memories=(row,)))
+        for _ in range(5):
+            assert made.id in [hit.id for hit in ns.recall("how deep is the harbour?")]
+        assert ns.get(made.id).access_count == 0
+        assert ns.session("s").compact().memories_promoted == 1
+        assert ns.get(made.id).stage == "long_term"
+
+
 def test_promotion_leaves_a_namespace_that_is_maintained_to_maintenance() -> None:
     with open_with(MemorySettings()) as sack:
         ns = sack.namespace("n")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import haversack
-from haversack.model.memory import Source
+from haversack.errors import ConflictError, NotFoundError
+from haversack.model.memory import Memory, Source
+from haversack.store.memory import MemoryStore
+from haversack.store.port import Batch, Erasure
 
 if TYPE_CHECKING:
     from haversack.engine.haversack import Haversack
+    from haversack.engine.namespace import Namespace
+    from haversack.store.port import Store
 
 
 @pytest.fixture
@@ -60,3 +65,55 @@ def test_the_answer_is_what_was_stored(sack: Haversack) -> None:
     again = ns.remember("The harbour is deep", tags=["more"])
     assert again == ns.get(told[3].id)
     assert again.tags == ("more",)
+
+
+class Racing:
+    """A store in which something happens behind the next reading of rows."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.then: Callable[[], object] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def memories(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        found = self.store.memories(namespace, ids)
+        if found and self.then is not None:
+            then, self.then = self.then, None
+            then()
+        return found
+
+
+VERBS: dict[str, Callable[[Namespace, str], object]] = {
+    "edit": lambda ns, name: ns.edit(name, pinned=True),
+    "vote": lambda ns, name: ns.vote(name, "up"),
+    "forget": lambda ns, name: ns.forget(name),
+    "restore": lambda ns, name: ns.restore(name),
+    "correct": lambda ns, name: ns.knowledge.correct(name, "Not so."),
+    "supersede": lambda ns, name: ns.remember("Not so.", supersedes=name),
+    "merge": lambda ns, name: ns.merge([name, ns.remember("another").id]),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_is_erased_while_a_verb_works_does_not_come_back(engine: Callable[..., Haversack], verb: str) -> None:
+    store = Racing(MemoryStore())
+    ns = engine(store).namespace("n")
+    name = ns.remember("The crane is red").id
+    if verb == "restore":
+        ns.forget(name)
+    store.then = lambda: store.apply("n", Batch(erase=Erasure(everything=True)))
+    with pytest.raises((NotFoundError, ConflictError)):
+        VERBS[verb](ns, name)
+    assert all(one.content in {"Not so.", "another"} for one in ns.everything())
+
+
+def test_a_statement_that_goes_while_it_is_told_again_is_told_anew(engine: Callable[..., Haversack]) -> None:
+    store = Racing(MemoryStore())
+    ns = engine(store).namespace("n")
+    first = ns.remember("The crane is red")
+    store.then = lambda: store.apply("n", Batch(erase=Erasure(everything=True)))
+    again = ns.remember("The crane is red", tags=["new"])
+    assert again.id != first.id
+    assert [one.content for one in ns.everything()] == ["The crane is red"]

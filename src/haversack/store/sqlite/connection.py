@@ -97,13 +97,13 @@ def _refuse_newer(connection: sqlite3.Connection, path: Path, version: int) -> N
         )
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands there now."""
+def _identity(path: str | Path, *, least: int = 0) -> tuple[int, int] | None:
+    """Which file stands there now; None where there is none of so many bytes."""
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - for every write
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return (found.st_dev, found.st_ino) if found.st_size >= least else None
 
 
 def _room(path: Path) -> int:
@@ -116,25 +116,35 @@ class Lease:
     The lock keeps `close` on another thread from closing the connection in the middle of a statement.
     """
 
-    __slots__ = ("__weakref__", "_file", "_lock", "connection", "path", "pid", "version")
+    __slots__ = ("__weakref__", "_file", "_lock", "_log", "_log_path", "connection", "path", "pid", "version")
 
     def __init__(self, path: Path, connection: sqlite3.Connection, version: int) -> None:
         self.path = path
         self.connection = connection
         self.version = version
         self.pid = os.getpid()
-        self._file = _identity(path)
+        self._file = _identity(path, least=1)
+        self._log_path = f"{path}-wal"
+        self._log: tuple[int, int] | None = None
         self._lock = threading.Lock()
 
     def begin(self) -> None:
         """Begin to write, unless the file is not what it was when it was opened: what is written would be lost.
 
-        Raises StoreError for a file that was removed or replaced, NewerStoreError for one that a newer program
+        Raises StoreError for a file that was removed, replaced or emptied, NewerStoreError for one that a newer program
         migrated.
         """
         self.connection.execute("BEGIN IMMEDIATE")
-        if _identity(self.path) != self._file:
-            raise StoreError(f"{self.path} was removed or replaced while it was open; nothing was saved: open it again")
+        if _identity(self.path, least=1) != self._file:
+            how = "removed, replaced or emptied"
+            raise StoreError(f"{self.path} was {how} while it was open; nothing was saved: open it again")
+        log = _identity(self._log_path)
+        if log != self._log and self._log is not None:
+            raise StoreError(
+                f"{self._log_path} was removed or replaced while it was in use; nothing was saved: close this program,"
+                " which folds in what it holds, and open the store again"
+            )
+        self._log = log
         _refuse_newer(self.connection, self.path, self.version)
 
     def __enter__(self) -> sqlite3.Connection:

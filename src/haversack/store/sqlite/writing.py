@@ -261,6 +261,8 @@ def _write(
         number = counter.next()
         row = former.get(name)
         if row is None:
+            if seen is not None and memory.born:
+                raise ConflictError(f"memory {name} was erased meanwhile")
             inserts.append((*row_of_memory(memory, number, number), namespace))
             continue
         updates.append((*row_of_memory(memory, row[2], number), namespace, name))
