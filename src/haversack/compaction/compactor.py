@@ -225,12 +225,17 @@ class Compactor:
     ) -> CompactionResult:
         memories: tuple[Memory, ...] = ()
         contents = work.contents
+        behind: tuple[str, ...] = ()
+        seen: int | None = None
         if made is not None:
             plan, _, memory = made
             last = memory.metadata["last"]
             assert isinstance(last, int)  # noqa: S101 - written above
             fold = Fold(summary=memory.id, start=plan.start, stop=last + 1)
             old = self.store.memories(self.namespace, list(memory.source.memories))
+            if len(old) < len(memory.source.memories):
+                return self._report(work, Outcome.FAILED, reasons=("changed meanwhile",), errors=("a summary is gone",))
+            behind, seen = memory.source.turns, max((each.changed for each in old), default=None)
             ended = (replace(each, superseded_by=memory.id, valid_to=memory.created_at) for each in old)
             view, memories = view.folded(fold), (memory, *ended)
             contents = {**contents, memory.id: memory.content}
@@ -240,6 +245,8 @@ class Compactor:
         batch = Batch(
             memories=memories,
             records=(view_write(view, work.version), leases.releasing(lease)),
+            seen=seen,
+            made_of=behind,
         )
         try:
             self.store.apply(self.namespace, self.prepare(batch))

@@ -247,6 +247,8 @@ def _apply(space: _Space, batch: Batch) -> Applied:
     gone_turns: list[str] = []
     if batch.erase is not None:
         gone_memories, gone_turns = _erase(space, batch.erase)
+    if missing := set(batch.made_of) - space.turns.keys():
+        raise ConflictError(f"turn {min(missing)} was erased meanwhile")
     appended, skipped = _append(space, batch.turns)
     ignored = _made_from_alone(batch.memories, skipped)
     _write(space, [memory for memory in batch.memories if memory.id not in ignored], batch.seen)

@@ -156,6 +156,8 @@ class Batch:
     seen: int | None = None
     """The change number up to which the writer had read: replacing a memory changed after it is a ConflictError, and
     so is one that was there (it has `born`) and is gone."""
+    made_of: tuple[str, ...] = ()
+    """Turns whose words the memories repeat in other words: when one of them is gone, it is a ConflictError."""
     erase: Erasure | None = None
     """Carried out first. Each erased memory leaves a tombstone: its id and its content's fingerprint, no words; each
     erased turn with a key leaves a digest of session and key."""

@@ -265,6 +265,15 @@ class StoreContract(ABC):
         assert store.census("n").memories == {}
         assert store.apply("n", Batch(memories=(sample_memory(1),), seen=1)).sequence == 3
 
+    def test_what_is_made_of_erased_turns_is_refused(self) -> None:
+        store = self.open_store()
+        store.apply("n", Batch(turns=(sample_turn(1), sample_turn(2))))
+        store.apply("n", Batch(memories=(sample_memory(1),), made_of=(sample_turn(1).id, sample_turn(2).id)))
+        store.apply("n", Batch(erase=Erasure(turns=(sample_turn(2).id,))))
+        batch = Batch(memories=(sample_memory(2),), made_of=(sample_turn(1).id, sample_turn(2).id))
+        _refused(ConflictError, lambda: store.apply("n", batch))
+        assert store.memories("n", [f"{2:026d}"]) == []
+
     def test_a_session_without_turns_loses_its_name(self) -> None:
         store = self.open_store()
         places = [(where, session) for where in BY_SESSION for session in ("s", "t")] + [("note", "s")]

@@ -151,6 +151,28 @@ def test_a_view_that_changed_meanwhile_is_not_overwritten(
     assert store.census("n").memories == {}
 
 
+@pytest.mark.parametrize("gone", ["turn", "summary"])
+def test_what_is_erased_during_a_run_does_not_live_on_in_its_summary(
+    compactor: Make, append: Append, talk: Talk, store: MemoryStore, gone: str
+) -> None:
+    append(talk(20))
+    before = compactor(ScriptedChat(lines=[names])).run(ask()).summary
+    assert before is not None
+    append(talk(20))
+    view = load_view(store, "n", "s")
+
+    def erasing(messages: Sequence[Message]) -> str:
+        turn = store.turns("n", "s")[view[0].folds[0].stop].id
+        erase = Erasure(turns=(turn,)) if gone == "turn" else Erasure(memories=(before,))
+        store.apply("n", Batch(erase=erase))
+        return names(messages)
+
+    result = compactor(ScriptedChat(lines=[erasing, names])).run(ask())
+    assert (result.outcome, result.reasons) == (Outcome.FAILED, ("changed meanwhile",))
+    assert load_view(store, "n", "s") == view
+    assert store.census("n").memories.get("summary", 0) == (gone == "turn")
+
+
 def test_turns_that_arrive_during_a_run_stand_verbatim(
     compactor: Make, append: Append, talk: Talk, store: MemoryStore
 ) -> None:

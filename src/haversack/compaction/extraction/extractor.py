@@ -109,7 +109,12 @@ class Extractor:
             expected=version,
         )
         rows = found.memories if found else ()
-        batch = Batch(memories=rows, records=(place,), seen=max((row.changed for row in rows), default=0) or None)
+        batch = Batch(
+            memories=rows,
+            records=(place,),
+            seen=max((row.changed for row in rows), default=0) or None,
+            made_of=tuple(turn.id for turn in turns),
+        )
         self.store.apply(self.namespace, self.prepare(batch))
         if found is None:
             return Extracted(turns=len(turns))

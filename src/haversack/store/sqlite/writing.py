@@ -71,6 +71,7 @@ def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> A
     gone_turns: list[str] = []
     if batch.erase is not None:
         gone_memories, gone_turns = _erase(connection, namespace, batch.erase, counter)
+    _refuse_missing(connection, namespace, batch.made_of)
     appended, skipped = _append(connection, namespace, batch.turns)
     ignored = _made_from_alone(batch.memories, skipped)
     fresh = {memory.id: memory for memory in batch.memories if memory.id not in ignored}
@@ -89,6 +90,12 @@ def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> A
         erased_memories=tuple(gone_memories),
         erased_turns=tuple(gone_turns),
     )
+
+
+def _refuse_missing(connection: sqlite3.Connection, namespace: str, turns: Sequence[str]) -> None:
+    select = "SELECT id FROM turns WHERE namespace = ? AND id IN"
+    if missing := set(turns).difference(name for (name,) in find(connection, select, (namespace,), turns)):
+        raise ConflictError(f"turn {min(missing)} was erased meanwhile")
 
 
 def _start(connection: sqlite3.Connection, namespace: str) -> int:

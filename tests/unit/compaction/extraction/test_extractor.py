@@ -194,6 +194,19 @@ def test_two_readers_extract_once(make: Make, append: Append, say: Say, store: M
     assert contents(store) == ["user: I live in Rome."]
 
 
+def test_turns_that_are_erased_while_they_are_read_leave_nothing(
+    make: Make, append: Append, say: Say, store: MemoryStore
+) -> None:
+    append([say("user", "I live in Rome.")])
+
+    def erase(_: Sequence[Message]) -> str:
+        store.apply("n", Batch(erase=Erasure(sessions=("s",))))
+        return actions({"event": "ADD", "text": "user lives in Rome", "evidence": "I live in Rome"})
+
+    assert make(erase).extract("s") == Extracted()
+    assert (contents(store), store.records("n", "extracted")) == ([], [])
+
+
 def test_long_sessions_are_read_in_batches(make: Make, append: Append, say: Say) -> None:
     append([say("user", f"Our meeting {n} is on March {n % 28 + 1}.") for n in range(45)])
     done = make().extract("s")
