@@ -2,7 +2,8 @@
 
 Three shapes are read: LoCoMo (one JSON list), BEAM (one JSON list, gzipped or not), and JSON lines of one's own:
 `{"name": …, "turns": [{"id": …, "session": …, "speaker": …, "text": …, "at": …}], "questions": [{"text": …, "gold":
-[turn ids], "category": …}]}`, one conversation to a line.
+[turn ids], "category": …}]}`, one conversation to a line. Only `id`, `text` and `gold` need to be there; a turn without
+`at` was said when the one before it was.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
 from haversack.errors import InputError, NotFoundError
+from haversack.model.text import clean, is_blank
 from haversack.model.times import read_time
 
 __all__ = ["Conversation", "Query", "Said", "load", "load_beam", "load_locomo"]
@@ -67,16 +69,24 @@ def load(path: Path) -> list[Conversation]:
         raise NotFoundError(f"there is no file at {path}") from None
     try:
         text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8")
-        is_list = text.lstrip().startswith("[")
-        items = json.loads(text) if is_list else [json.loads(row) for row in text.split("\n") if row.strip()]
+        items = json.loads(text) if text.lstrip().startswith("[") else list(_lines(text))
         found = [_one(item) for item in items]
     except KeyError as error:
         raise InputError(f"{path} {_SHAPES}: one has no {error}") from None
-    except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError, InputError) as error:
         raise InputError(f"{path} {_SHAPES}: {error}") from None
     if not any(talk.queries for talk in found):
         raise InputError(f"{path} holds no question whose evidence is among its turns")
     return found
+
+
+def _lines(text: str) -> Iterator[Any]:
+    for number, row in enumerate(text.split("\n"), 1):
+        if row.strip():
+            try:
+                yield json.loads(row)
+            except ValueError as error:
+                raise InputError(f"line {number} is not JSON: {error}") from None
 
 
 def _one(item: Mapping[str, Any]) -> Conversation:
@@ -86,27 +96,44 @@ def _one(item: Mapping[str, Any]) -> Conversation:
 
 
 def _own(item: Mapping[str, Any]) -> Conversation:
-    turns = tuple(
-        Said(
-            id=str(turn["id"]),
+    turns, at = dict[str, Said](), _UNDATED
+    for turn in item["turns"]:
+        name, at = str(turn["id"]), at if turn.get("at") is None else read_time(turn["at"], "at")
+        if name in turns:
+            raise InputError(f"two turns have the id {name}")
+        turns[name] = Said(
+            id=name,
             session=str(turn.get("session", "session")),
-            speaker=str(turn.get("speaker", "user")),
-            text=turn["text"],
-            at=read_time(turn["at"], "at"),
+            speaker=str(turn.get("speaker") or "user"),
+            text=clean(turn["text"], "text"),
+            at=at,
         )
-        for turn in item["turns"]
-    )
     queries = (
         Query(
-            text=question["text"],
-            gold=frozenset(map(str, question["gold"])) & {turn.id for turn in turns},
+            text=_question(question["text"]),
+            gold=frozenset(map(str, _listed(question["gold"]))) & turns.keys(),
             category=str(question.get("category", "all")),
         )
         for question in item["questions"]
     )
     return Conversation(
-        name=str(item.get("name", "conversation")), turns=turns, queries=tuple(query for query in queries if query.gold)
+        name=str(item.get("name", "conversation")),
+        turns=tuple(turns.values()),
+        queries=tuple(query for query in queries if query.gold),
     )
+
+
+def _question(text: Any) -> str:
+    if is_blank(words := clean(text, "text")):
+        raise InputError("a question is blank")
+    return words
+
+
+_UNDATED = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def _listed(gold: Any) -> Iterable[Any]:
+    return cast("list[Any]", gold) if isinstance(gold, list) else [gold]
 
 
 def load_locomo(path: Path) -> list[Conversation]:

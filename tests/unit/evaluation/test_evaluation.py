@@ -165,3 +165,42 @@ def test_the_chart_is_a_picture_with_a_line_for_each_system(tmp_path: Path) -> N
     assert len(picture.findall(f"{space}polyline")) == 2
     texts = [node.text for node in picture.findall(f"{space}text")]
     assert {"A & B", "ours", "<theirs>", "200"} <= set(texts)
+
+
+def own(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "own.jsonl"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_own_lines_need_say_little(tmp_path: Path) -> None:
+    turns = [{"id": 1, "text": "The boat\u2028is blue", "at": 1700000000}, {"id": "b", "text": "Tea at four"}]
+    line = json.dumps({"turns": turns, "questions": [{"text": "tea", "gold": "b"}]}, ensure_ascii=False)
+    (talk,) = load(own(tmp_path, f"\n{line}\n\n"))
+    assert [(turn.id, turn.session, turn.speaker) for turn in talk.turns] == [
+        ("1", "session", "user"),
+        ("b", "session", "user"),
+    ]
+    assert talk.turns[1].at == talk.turns[0].at
+    assert [query.gold for query in talk.queries] == [frozenset({"b"})]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no question whose evidence is among its turns"),
+        ("[]", "holds no question"),
+        ('{"turns": [], "questions": []}', "holds no question"),
+        ('{"turns": [{"id": 1, "text": "x"}], "questions": [{"text": "x", "gold": ["2"]}]}', "holds no question"),
+        ("{}\nnot json", "line 2 is not JSON"),
+        ('{"turns": [{"id": 1}], "questions": []}', "one has no 'text'"),
+        ('{"turns": [{"id": 1, "text": 5}], "questions": []}', "text must be a string, not int"),
+        ('{"turns": [{"id": 1, "text": "x", "at": "soon"}], "questions": []}', "at='soon' is not a time"),
+        ('{"turns": [{"id": 1, "text": "x"}, {"id": 1, "text": "y"}], "questions": []}', "two turns have the id 1"),
+        ('{"turns": [], "questions": [{"text": " ", "gold": []}]}', "a question is blank"),
+        ('{"turns": 5}', "not iterable"),
+    ],
+)
+def test_a_file_that_cannot_be_measured_says_why(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load(own(tmp_path, text))
