@@ -23,6 +23,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
 _MILLISECONDS_FROM = 1e11
 _NUMBER = re.compile(r"-?(\d{9,}|\d+\.\d+)")
+_NAMED_UTC = re.compile(r" ?(?:UTC|GMT)$")
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -74,7 +75,7 @@ def hours_between(earlier: datetime, later: datetime) -> float:
 def _zone_of(value: Moment) -> tzinfo | None:
     if isinstance(value, str):
         try:
-            value = datetime.fromisoformat(value.strip().upper())
+            value = datetime.fromisoformat(_NAMED_UTC.sub("+00:00", value.strip().upper()))
         except ValueError:
             return None
     if not isinstance(value, datetime) or (isinstance(value.tzinfo, timezone) and not value.utcoffset()):
@@ -98,7 +99,7 @@ def _from_text(text: str, field: str) -> datetime:
     if _NUMBER.fullmatch(stripped):
         return _from_number(float(stripped), text, field)
     try:
-        moment = datetime.fromisoformat(stripped.upper())
+        moment = datetime.fromisoformat(_NAMED_UTC.sub("+00:00", stripped.upper()))
     except ValueError:
         raise _refused(text, field) from None
     return _within(moment if moment.tzinfo else moment.replace(tzinfo=UTC), text, field)

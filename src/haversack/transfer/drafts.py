@@ -23,7 +23,7 @@ from haversack.wire.shape import Record, compact
 
 __all__ = ["Said", "SessionNames", "first_time", "make_session", "message_digest", "session_name", "short_digest"]
 
-_TIME_KEYS = ("create_time", "created_at", "timestamp", "time", "date", "at")
+_TIME_KEYS = ("create_time", "created_at", "timestamp", "time", "date", "at", "ts", "createdAt", "sent_at")
 _SESSION_KEYS = ("session_id", "conversation_id", "thread_id", "session")
 
 

@@ -14,6 +14,7 @@ from haversack.transfer.entries import Problem, Value
 from haversack.transfer.reader import Found, Origin, Reader, Values
 from haversack.transfer.readers.chatgpt import CHATGPT
 from haversack.transfer.readers.claude import CLAUDE
+from haversack.transfer.readers.gemini import GEMINI
 from haversack.transfer.readers.haversack import HAVERSACK
 from haversack.transfer.readers.langchain import LANGCHAIN
 from haversack.transfer.readers.llamaindex import LLAMAINDEX
@@ -31,6 +32,7 @@ _READERS = (
     CLAUDE,
     SHAREGPT,
     MCP_MEMORY,
+    GEMINI,
     LANGCHAIN,
     LLAMAINDEX,
     RESPONSES,

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from haversack.errors import InputError
-from haversack.model.times import read_now
+from haversack.model.times import read_now, read_time
 
 BERLIN = ZoneInfo("Europe/Berlin")
 EAST = timezone(timedelta(hours=9))
@@ -32,6 +32,12 @@ def test_a_moment_keeps_the_zone_that_it_was_said_in_and_has_the_set_one_otherwi
     moment = read_now(value, BERLIN)
     assert moment == MOMENT
     assert moment.tzinfo == zone
+
+
+@pytest.mark.parametrize("text", ["2024-01-15 12:00:00 UTC", "2024-01-15T12:00GMT", "2024-01-15 12:00:00 utc"])
+def test_utc_may_be_named(text: str) -> None:
+    assert read_time(text) == MOMENT
+    assert read_now(text, BERLIN).tzinfo == BERLIN
 
 
 def test_what_is_no_time_is_named() -> None:

@@ -112,3 +112,17 @@ def test_a_tables_rows_are_memories_or_messages(read: Read):
     chat = read({"b.tsv": "role\tcontent\nuser\thello\nassistant\thi, you"})
     assert (chat.reading.format, chat.lines) == ("openai", [["user: hello", "assistant: hi, you"]])
     assert read({"c.csv": "a,b\n1,2"}).problems[0].startswith("c.csv: looks like none of the known formats")
+
+
+def test_times_stand_under_many_names(read: Read):
+    dump = [
+        {"text": "deploy at noon", "ts": "1700000000.000100"},
+        {"text": "lives in Rome", "valid_at": "2024-01-01T00:00:00Z"},
+        {"text": "has a dog", "event_time": "2024-02-02 10:00:00 UTC"},
+    ]
+    found = read({"a.json": dump}).memories
+    assert [memory.at.isoformat() for memory in found] == [
+        "2023-11-14T22:13:20.000100+00:00",
+        "2024-01-01T00:00:00+00:00",
+        "2024-02-02T10:00:00+00:00",
+    ]

@@ -16,6 +16,14 @@ from haversack.transfer.reader import Origin
 from haversack.transfer.reading import _BY_NAME, _find
 
 SAMPLES: dict[str, Any] = {
+    "gemini": {
+        "systemInstruction": {"parts": [{"text": "s"}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": "t"}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}]},
+            {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {"a": 1}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "f", "response": {"b": [2]}}}]},
+        ],
+    },
     "llamaindex": {
         "class_name": "SimpleChatStore",
         "store": {

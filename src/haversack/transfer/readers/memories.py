@@ -23,7 +23,7 @@ __all__ = ["MCP_MEMORY", "MEMORIES"]
 
 _TEXT_KEYS = ("memory", "fact", "content", "text")
 _LISTS = ("results", "memories", "facts", "data")
-_AT_KEYS = ("created_at", "createdAt", "timestamp", "time")
+_AT_KEYS = ("created_at", "createdAt", "event_time", "timestamp", "time", "date", "ts")
 
 
 def _memory_id(source: str, identity: str, at: datetime | None) -> str:
@@ -153,7 +153,7 @@ def _listed_memory(value: Value, record: Record) -> Iterator[Found]:
         id=_memory_id("memories", str(theirs or content), at),
         kind=Kind(kind) if known else Kind.FACT,
         content=content,
-        at=at,
+        at=at or valid_from,
         valid_from=valid_from,
         valid_to=valid_to,
         expires_at=expires_at,
