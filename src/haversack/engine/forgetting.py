@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import cast
 
 from haversack.compaction.dedup import DUPLICATE_OF
@@ -20,9 +22,10 @@ from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
 from haversack.engine.unnaming import unname, unnamed
 from haversack.engine.writing import persisting
-from haversack.errors import InputError, NotFoundError
+from haversack.errors import InputError, NotFoundError, StoreError
 from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.maintenance.archive import Rewritten
+from haversack.maintenance.restore import kept_copy, set_aside
 from haversack.maintenance.texts import texts_of
 from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
@@ -121,12 +124,26 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
         return persisting(lambda: _hide(core, namespace, aim, now))
     planned = plan(core, namespace, aim, hard=True)
     core.write_down()
+    _erase_beside(core, aim, planned)
     erase(core.store, planned)
     access.drop(core, namespace, (*planned.memories, *planned.derived))
     for place in [place for place in core.anchors if place[0] == namespace]:
         if planned.everything or place[1] in planned.sessions:
             core.anchors.pop(place, None)
     return replace(certified(replace(planned, preview=False, at=now)), scrubbed=_scrubbed(core.store))
+
+
+def _erase_beside(core: Core, aim: Aim, planned: Forgotten) -> None:
+    """Remove the same from the stores that a restore put aside; one that cannot be opened stays, as `doctor` tells."""
+    site, namespace = core.site, planned.namespace
+    if site is None:
+        return
+    for path in filter(Path.exists, (kept_copy(site), set_aside(site))):
+        with suppress(StoreError), closing(site.open(path)) as store:
+            there = tuple(one.id for one in store.memories(namespace, planned.memories))
+            if there or not aim.ids:
+                wanted = replace(aim, ids=there if aim.ids else ())
+                erase(store, plan(replace(core, store=store), namespace, wanted, hard=True))
 
 
 def _hide(core: Core, namespace: str, aim: Aim, now: datetime) -> Forgotten:

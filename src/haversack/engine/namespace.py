@@ -45,6 +45,7 @@ from haversack.engine.trims import Trimmed, trimmed
 from haversack.engine.why import Explanation, explain
 from haversack.errors import InputError, NotFoundError
 from haversack.llm.cost import Call
+from haversack.maintenance.texts import text_of
 from haversack.model.memory import Json, Memory, SessionInfo
 from haversack.model.query import Filter
 from haversack.model.text import clean, label
@@ -132,6 +133,10 @@ class Namespace:
     def get_many(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Those of these memories that exist, in the order asked."""
         return self._core.store.memories(self.name, list(memory_ids))
+
+    def parts(self, memory_id: str) -> list[Memory]:
+        """The memory, or where it stands for a long text all parts of that, in order: joined, their words are it."""
+        return text_of(self._core.store, self.name, self.get(memory_id))
 
     def filed(self, field: str, value: Json) -> list[Memory]:
         """All memories whose metadata field has that value, oldest first, also those that were forgotten or ended."""

@@ -41,6 +41,7 @@ def show(request: Request) -> Response:
         visitor=visitor,
         here=ns.name,
         memory=memory,
+        words=_words(ns, memory),
         source=_turns(ns, memory),
         derived_from=ns.get_many(memory.source.memories[:_TURNS]),
         earlier=ns.earlier(memory.id),
@@ -114,7 +115,7 @@ def _correct(ns: Namespace, memory_id: str, form: Mapping[str, str]) -> None:
     old = ns.get(memory_id)
     changes: dict[str, object] = {}
     content = form.get("content", "").replace("\r\n", "\n")
-    if content != old.content.replace("\r\n", "\n").replace("\r", "\n"):
+    if content != _words(ns, old).replace("\r\n", "\n").replace("\r", "\n"):
         changes["content"] = content
     importance = _share(form.get("importance", ""))
     if importance is not None and abs(importance - old.importance) > 0.005:  # noqa: PLR2004 - it is shown with two digits
@@ -125,6 +126,12 @@ def _correct(ns: Namespace, memory_id: str, form: Mapping[str, str]) -> None:
     given = form.get("changed", "")
     if changes:
         ns.edit(memory_id, expected=int(given) if given.isascii() and given.isdigit() else None, **changes)
+
+
+def _words(ns: Namespace, memory: Memory) -> str:
+    """What a correction rewords: the whole text where this is its first part."""
+    is_later = memory.source.part is not None and memory.source.part[0] > 0
+    return memory.content if is_later else "".join(part.content for part in ns.parts(memory.id))
 
 
 def _share(given: str) -> float | None:

@@ -57,6 +57,19 @@ def test_the_second_of_two_corrections_is_refused(browser: Any, ns: Namespace, m
     assert ns.get(memory.id).content == "Somebody was here"
 
 
+def test_a_long_text_is_corrected_whole(browser: Any, ns: Namespace) -> None:
+    text = "\n\n".join(f"Paragraph {n} tells of the tide at hour {n} and of the boat." for n in range(60))
+    first = ns.remember(text, kind="passage")
+    assert "at hour 59 and of the boat" in browser.get(f"/memory?namespace=harbour&id={first.id}").text
+    assert change(browser, first, do="correct", content=text, tags="sea") == 303
+    assert change(browser, first, do="correct", content=text.replace("hour 3 ", "three ")) == 303
+    assert "".join(part.content for part in ns.parts(first.id)) == text.replace("hour 3 ", "three ")
+    assert {part.tags for part in ns.parts(first.id)} == {("sea",)}
+    later = ns.parts(first.id)[2]
+    assert change(browser, later, do="correct", content="In short: the boat.") == 303
+    assert [part.content == "In short: the boat." for part in ns.parts(first.id)][:4] == [False, False, True, False]
+
+
 @pytest.mark.parametrize(("signal", "after"), [("up", 0.6), ("down", 0.4), ("flag", 0.25)])
 def test_votes_move_the_importance(browser: Any, ns: Namespace, memory: Memory, signal: str, after: float) -> None:
     assert change(browser, memory, do=signal) == 303

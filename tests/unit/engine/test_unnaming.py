@@ -12,7 +12,7 @@ import pytest
 import haversack
 from haversack.engine.auditing import Deed
 from haversack.llm.cost import Call, Purpose
-from haversack.maintenance.restore import restore_beside
+from haversack.maintenance.restore import restore_beside, restore_over
 from haversack.model.identity import make_id
 from haversack.model.memory import Source
 from haversack.store.port import SYSTEM, Batch, Written
@@ -133,3 +133,20 @@ def test_a_rewritten_snapshot_forgets_the_name_too(sack: Haversack, tmp_path: Pa
     restore_beside(site, kept.path, tmp_path / "later.db")
     assert remains(tmp_path) == []
     assert sorted(remains(tmp_path, "stays")) == ["later.db", "store.db"]
+
+
+def test_the_store_that_a_restore_put_aside_forgets_as_well(sack: Haversack, tmp_path: Path) -> None:
+    ns = sack.namespace("n")
+    ns.session(NAME).add("user", "my code is swordfish")
+    kept = sack.maintenance.snapshot(tmp_path / "kept.haversack")
+    turn = ns.session(NAME).turns()[0].id
+    ns.remember("The code is a swordfish, as told", source=Source(session=NAME, turns=(turn,)))
+    site = sack._core.site
+    assert site is not None
+    sack.close()
+    restore_over(site, kept.path, datetime.now(UTC))
+    assert sorted(remains(tmp_path, "swordfish")) == ["store.db", "store.db.previous"]
+    with haversack.open(str(site.path), embedder="none") as again:
+        passage = again.namespace("n").recall("code")[0]
+        assert again.namespace("n").forget(passage.id, hard=True).derived == ()
+    assert remains(tmp_path, "swordfish") == remains(tmp_path) == []
