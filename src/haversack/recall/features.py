@@ -110,7 +110,7 @@ def beside(columns: Columns, rows: Rows) -> tuple[NDArray[np.int32], ...]:
 
 
 def _sessions(index: Index, rows: Rows) -> _Sessions:
-    count, session = len(index.sessions), index.columns.session[rows]
+    count, session = len(index.sessions), index.columns.session.take(rows)
     codes = distinct(count + 1, np.where(session == NOWHERE, count, session))
     place = np.zeros(count + 1, np.int32)
     place[codes] = np.arange(len(codes), dtype=np.int32)
@@ -139,7 +139,7 @@ def _windows(index: Index, terms: Sequence[Term], around: Around, sessions: _Ses
     return {
         "window": window,
         "window_cover": _weighed(np.minimum(heard, 1), weights) / np.float32(max(float(weights.sum()), 1e-6)),
-        "session_words": np.where(sessions.lone, window, _session_words(index, own, sessions)[sessions.of]),
+        "session_words": np.where(sessions.lone, window, _session_words(index, own, sessions).take(sessions.of)),
     }
 
 
@@ -200,7 +200,7 @@ def _has(flags: NDArray[np.uint16], flag: Flag) -> Floats:
 def _session_best(match: Floats, sessions: _Sessions) -> Floats:
     best = np.zeros(len(sessions.codes), np.float32)
     np.maximum.at(best, sessions.of, match)
-    return np.where(sessions.lone, match, best[sessions.of])
+    return np.where(sessions.lone, match, best.take(sessions.of))
 
 
 def _people(index: Index, question: Question, rows: Rows) -> dict[str, NDArray[Any]]:

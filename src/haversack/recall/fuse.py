@@ -128,9 +128,9 @@ def rank(
     columns, rows = index.columns, pool.rows
     learned, traits = learned if pool.sensed.any() else LEXICAL, traits_of(index)
     odds, parts = _odds(pool, learned, traits)
-    parts["siblings"] = _siblings(odds, columns.turn[rows], columns.born[rows])
+    parts["siblings"] = _siblings(odds, columns.turn.take(rows), columns.born.take(rows))
     odds += parts["siblings"]
-    importance = columns.importance[rows]
+    importance = columns.importance.take(rows)
     recency = _recency(columns, rows, weights, now)
     if weights.prior:
         raised = np.float32(weights.importance) * (importance - np.float32(0.5))
@@ -250,7 +250,7 @@ def _stretched(odds: Floats) -> Floats:
 
 
 def _recency(columns: Columns, rows: NDArray[np.int64], weights: Weights, now: int) -> Floats:
-    days = np.maximum(0, now - columns.time[rows]) / _DAY
+    days = np.maximum(0, now - columns.time.take(rows)) / _DAY
     if weights.linear:
         return np.maximum(0, 1 - days / weights.recency_days).astype(np.float32)
     return np.exp2(-days / weights.recency_days).astype(np.float32)

@@ -38,7 +38,7 @@ class Pieces:
         starts, lengths = self._ends[rows], self._ends[rows + 1] - self._ends[rows]
         ends = np.cumsum(lengths)
         places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
-        return self._flat[places], ends
+        return self._flat.take(places), ends
 
     def arrays(self) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
         """All pieces, and where each row ends, from 0."""

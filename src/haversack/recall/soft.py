@@ -31,21 +31,21 @@ def soft_match(index: Index, vocabulary: WordVectors, question: Question, rows: 
     if not pieces or not len(flat):
         return likeness
     held = np.bincount(flat, minlength=len(vocabulary.norms))
-    weights = np.array([inverse_frequency(len(rows), int(held[piece])) for piece in pieces], np.float32)
+    weights = [np.float32(inverse_frequency(len(rows), int(held[piece]))) for piece in pieces]
     different = np.flatnonzero(held.astype(np.bool_))
     similar = _cosines(vocabulary, pieces, different)
-    close = np.flatnonzero(similar.any(axis=0))
+    near = np.zeros(len(held), np.bool_)
+    near[different] = similar.any(axis=0)
+    told = np.flatnonzero(near.take(flat))
+    owners = np.repeat(np.arange(len(rows)), np.diff(np.searchsorted(told, ends), prepend=0))
     place = np.zeros(len(held), np.int32)
-    place[different[close]] = np.arange(1, len(close) + 1, dtype=np.int32)
-    places = place[flat]
-    told = np.flatnonzero(places)
-    if not len(told):
-        return likeness
-    owners = np.searchsorted(ends, told, side="right")
-    starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    best = np.maximum.reduceat(similar[:, close].take(places[told] - 1, axis=1), starts, axis=1)
-    likeness[owners[starts]] = weights @ best / weights.sum()
-    return likeness
+    place[different] = np.arange(len(different), dtype=np.int32)
+    places = place.take(flat.take(told))
+    for weight, close in zip(weights, similar, strict=True):
+        best = np.zeros(len(rows), np.float32)
+        np.maximum.at(best, owners, close.take(places))
+        likeness += weight * best
+    return likeness / np.float32(sum(weights))
 
 
 def _asked(index: Index, vocabulary: WordVectors, question: Question) -> list[int]:
