@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from haversack.assemble import Layout
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
+from haversack.engine.session import Session
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.model.memory import Kind
 
@@ -25,6 +26,7 @@ __all__ = [
     "Place",
     "conditions",
     "confirmed",
+    "known_session",
     "pairs",
     "place",
     "section_weights",
@@ -173,6 +175,14 @@ def weighted(ns: Namespace, layout: str | None, weights: Sequence[str]) -> dict[
         except ValueError:
             raise InputError(f"--weight {text!r} must read SECTION=NUMBER") from None
     return {"layout": ns.layout(layout or "sections").with_weights(given)}
+
+
+def known_session(ns: Namespace, name: str) -> Session:
+    """The session, which must have begun: a misspelt name is told, not taken for a new one."""
+    session = ns.session(name)
+    if not session.turns(limit=1):
+        raise NotFoundError(f"no session {name!r} in namespace {ns.name!r}")
+    return session
 
 
 def confirmed(question: str, *, yes: bool) -> bool:

@@ -290,7 +290,10 @@ def test_a_session_is_prompted_compacted_and_expanded(run: Run, tmp_path: Path) 
     prompt = run("prompt", session, "which hotel?", "--window", "700", "--output", "100", "--json").data
     assert prompt["ledger"]["total"] <= 600
     assert prompt["request"]["messages"][-1] == {"role": "user", "content": "which hotel?"}
+    assert "there is no session 'typo' yet" in run("prompt", "typo", "which hotel?").err
     shown = run("prompt", session, "which hotel?", "--window", "700")
+    assert "no session" not in shown.err
+    assert [run(verb, "typo").code for verb in ("compact", "extract")] == [3, 3]
     assert "█" in shown.out
     assert "private content" in shown.err
     done = run("compact", session, "--json").data
@@ -332,7 +335,11 @@ def test_bench_measures_a_file_of_ones_own(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "recall.svg").read_text().startswith("<svg")
     beside = run(*args, "--beside", "scores.json")
     assert beside.out.count("haversack none") == 3
+    (said_twice,) = run(*args, "--budget", "100", "--embedder", "none", "--json").data
+    assert (said_twice["questions"], len(said_twice["by_budget"])) == (1, 1)
     assert run("bench", "nope.json").code == 3
+    late = run("bench", "bad.json", "--chart", "no/recall.svg")  # told before anything is measured, or read
+    assert (late.code, "there is no folder" in late.err) == (3, True)
     (tmp_path / "bad.json").write_text("{}")
     assert run("bench", "bad.json").code == 2
 

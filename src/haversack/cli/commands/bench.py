@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from haversack.cli import show
-from haversack.errors import InputError
+from haversack.errors import InputError, NotFoundError
 from haversack.evaluation.chart import draw
 from haversack.evaluation.conversations import Conversation, load
 from haversack.evaluation.measure import BUDGETS, Scores, measure, summarise
@@ -52,8 +52,11 @@ def bench(
       haversack bench locomo10.json --chart recall.svg
       haversack bench mine.jsonl --embedder default --embedder none --budget 500 --budget 1000
     """
-    talks = load(file)[:conversations]
-    systems = [_measured(name, talks, budgets or BUDGETS) for name in embedders or ("default",)]
+    for folder in {place.absolute().parent for place in (out, chart) if place is not None}:
+        if not folder.is_dir():
+            raise NotFoundError(f"there is no folder {folder}")
+    talks, sizes = load(file)[:conversations], tuple(dict.fromkeys(budgets)) or BUDGETS
+    systems = [_measured(name, talks, sizes) for name in dict.fromkeys(embedders) or ("default",)]
     systems += [one for path in beside for one in _read(path)]
     if out is not None:
         out.write_bytes(msgspec.json.format(msgspec.json.encode(systems)))

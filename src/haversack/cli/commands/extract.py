@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from haversack.cli import show
-from haversack.cli.options import Place, place
+from haversack.cli.options import Place, known_session, place
 from haversack.compaction.extraction.extractor import Extracted
-from haversack.errors import NotFoundError
 
 __all__ = ["COMMANDS"]
 
@@ -26,12 +25,7 @@ def extract(place: Place, session: str | None) -> None:
       haversack extract 2026-03-02 --config haversack.yaml
     """
     with place.open_namespace() as ns:
-        if session is None:
-            done = ns.extract()
-        elif session in {info.id for info in ns.sessions()}:
-            done = {session: ns.session(session).extract()}
-        else:
-            raise NotFoundError(f"no session {session!r} in namespace {ns.name!r}")
+        done = ns.extract() if session is None else {session: known_session(ns, session).extract()}
     if place.as_json:
         show.json_line(done)
     else:

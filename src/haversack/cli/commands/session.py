@@ -12,7 +12,7 @@ import msgspec
 from haversack.assemble import LAYOUTS, SHAPES, Format, Prompt
 from haversack.cli import show
 from haversack.cli.commands.ask import show_verdicts
-from haversack.cli.options import Place, place, section_weights, weighted
+from haversack.cli.options import Place, known_session, place, section_weights, weighted
 from haversack.compaction import CompactionResult
 from haversack.errors import InputError
 
@@ -68,7 +68,10 @@ def prompt(
         given["tool_budget"] = True
     with place.open_namespace() as ns:
         given |= weighted(ns, given.get("layout"), weight)
-        built = ns.session(session).prompt(query, **given)
+        talk = ns.session(session)
+        built = talk.prompt(query, **given)
+        if not talk.turns(limit=1):
+            show.note(f"there is no session {session!r} yet: this is what its first call would be")
         others = sum(info.id != session for info in ns.sessions()) if explain else 0
     if place.as_json:
         show.json_line({**built.to_dict(), "request": built.request(shape)})
@@ -93,7 +96,7 @@ def compact(place: Place, session: str, to_free: int | None) -> None:
       haversack compact 2026-03-02
     """
     with place.open_namespace() as ns:
-        result = ns.session(session).compact(to_free=to_free)
+        result = known_session(ns, session).compact(to_free=to_free)
     if place.as_json:
         show.json_line(result)
     else:
