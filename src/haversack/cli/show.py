@@ -114,6 +114,8 @@ def _ordered(value: Any) -> Any:
         return {key: _ordered(each) for key, each in value.items()}
     if issubclass(kind, list | tuple):
         return [_ordered(each) for each in value]
+    if issubclass(kind, msgspec.Struct):
+        return {name: _ordered(getattr(value, name)) for name in kind.__struct_fields__}
     if is_dataclass(kind):
         return {field.name: _ordered(getattr(value, field.name)) for field in fields(kind)}
     return value
