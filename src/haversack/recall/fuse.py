@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haversack.embed.embedder import Vectors, WordVectors
-from haversack.model.times import from_micros
+from haversack.model.times import from_micros, micros
 from haversack.recall.columns import Columns
 from haversack.recall.features import Around, Evidence, beside, distinct, features, surroundings
 from haversack.recall.index import Index
@@ -23,6 +23,7 @@ from haversack.recall.soft import soft_match
 from haversack.recall.vector import cosines
 from haversack.scoring.blend import LEXICAL, Learned, Traits, Weights, length_trait
 from haversack.scoring.signals import GROUPS, slope
+from haversack.scoring.temporal import Grain
 
 __all__ = ["Floats", "Grasp", "Pool", "gather", "rank", "traits_of", "understand", "weigh"]
 
@@ -94,6 +95,8 @@ def gather(index: Index, grasp: Grasp, masks: Sequence[Mask], vocabulary: WordVe
     found = features(index, grasp.question, evidence, rows, around)
     sensed = np.zeros(len(rows), np.bool_) if cosine is None else sensed.take(own)
     connected = (match.take(own) > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
+    if grasp.question.spans:
+        connected |= _told_then(found, alone=not connected.any())
     if connected.all():
         return Pool(rows=rows, features=found, sensed=sensed)
     kept = np.flatnonzero(connected)  # places select ten times faster than a mask
@@ -202,8 +205,30 @@ def _pool(index: Index, grasp: Grasp, scale: _Scale, mask: Mask, masks: Sequence
         near = best(allowed, index.columns.born, _POOL)
         near = near[allowed[near] > 0]
         found += (near, *beside(index.columns, near))
+    if grasp.question.spans:
+        then = _then(index, grasp.question)
+        found += [_closest(match, index.columns.born, np.flatnonzero(each & then)) for each in masks]
     pool = distinct(len(match), *found)
     return pool[mask[pool]]
+
+
+def _then(index: Index, question: Question) -> Mask:
+    """Rows of the days and months that the question names, whatever they say."""
+    time = index.columns.time
+    spans = [(micros(span.start), micros(span.end)) for span in question.spans if span.grain is not Grain.YEAR]
+    none = np.zeros(len(time), np.bool_)
+    return np.logical_or.reduce([none, *((time >= start) & (time < end) for start, end in spans)])
+
+
+def _closest(match: Floats, born: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the rows that match best, and of equals the later ones, no more than a pool holds."""
+    return rows[np.lexsort((-born[rows], -match[rows]))[:_POOL]] if len(rows) > _POOL else rows
+
+
+def _told_then(found: dict[str, Floats], *, alone: bool) -> Mask:
+    """What is from a day or month that the question names answers it without a word of it; from a year, `alone`."""
+    near = (found["on_day"] + found["in_month"]) > 0
+    return found["in_year"] > 0 if alone and not near.any() else near
 
 
 def _soften(

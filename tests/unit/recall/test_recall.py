@@ -266,3 +266,26 @@ def test_a_turn_that_a_filter_keeps_out_speaks_for_its_neighbour_no_louder_than_
     for hit in hits:
         assert hit.score == pytest.approx(hit.formula.score(hit.parts), rel=1e-4)
         assert max(hit.parts.values()) <= 1
+
+
+@pytest.mark.parametrize("many", [30, 3000])
+def test_a_named_day_or_month_is_found_without_a_word_of_it(store: MemoryStore, put: Put, many: int) -> None:
+    put([f"soup number {number}" for number in range(many)], event_time=datetime(2024, 2, 2, tzinfo=UTC))
+    (that_day,) = put(["we walked along the shore"], event_time=datetime(2024, 5, 31, 9, tzinfo=UTC))
+    (that_month,) = put(["rain all week"], event_time=datetime(2023, 11, 3, tzinfo=UTC))
+    (that_year,) = put(["the roof leaked"], event_time=datetime(2022, 7, 3, tzinfo=UTC))
+    recall = Recall(store)
+    assert found(recall, "What happened yesterday?") == [that_day.id]
+    assert found(recall, "Was ist gestern passiert?") == [that_day.id]
+    assert found(recall, "anything in November?") == [that_month.id]
+    assert found(recall, "roof yesterday")[:1] == [that_year.id]
+    assert found(recall, "What happened yesterday?", filter=Filter(until=datetime(2024, 5, 1, tzinfo=UTC))) == []
+    assert len(found(recall, "What happened in February?", top_k=5000)) == min(many, 512)
+
+
+def test_a_year_alone_is_found_where_no_word_is(store: MemoryStore, put: Put) -> None:
+    (leak,) = put(["the roof leaked"], event_time=datetime(2022, 7, 3, tzinfo=UTC))
+    (soup,) = put(["there was soup"], event_time=datetime(2022, 8, 3, tzinfo=UTC))
+    recall = Recall(store)
+    assert set(found(recall, "What happened in 2022?")) == {leak.id, soup.id}
+    assert found(recall, "Which soup in 2022?") == [soup.id]
