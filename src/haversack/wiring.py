@@ -183,8 +183,12 @@ def _embedder(choice: str | EmbeddingSettings | Embedder) -> Embedder | None:
         case "none":
             return None
         case "onnx":
-            from haversack.embed.onnx import OnnxEmbedder
-
+            try:
+                from haversack.embed.onnx import OnnxEmbedder
+            except ImportError as error:
+                raise MissingExtraError(
+                    f"the embedder `onnx` needs more packages ({error.name}): pip install 'haversack[onnx]'"
+                ) from None
             return OnnxEmbedder()
         case str():
             raise InputError(f"unknown embedder {choice!r}: {nearest(choice, EMBEDDERS)}")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from haversack.assemble import LAYOUTS, Layout, Prefer, Section, Sharing
 from haversack.config import Config, Setting, load_config, settings_in_force
-from haversack.errors import ConfigError, InputError, NotFoundError
+from haversack.errors import ConfigError, InputError, MissingExtraError, NotFoundError
 from haversack.model.memory import Kind
 from haversack.wiring import open_haversack
 
@@ -246,6 +247,13 @@ def test_the_settings_choose_the_embedder_unless_the_call_does(tmp_path: Path) -
     private = written(tmp_path, "embedding: {name: remote, url: 'http://10.0.0.7/v1', model: tiny}")
     with pytest.raises(ConfigError, match=r"embedding\.url"):
         open_haversack(":memory:", config=load_config(private, {}))
+
+
+def test_an_embedder_whose_packages_are_gone_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "haversack.embed.onnx", raising=False)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtraError, match=r"onnxruntime.*pip install 'haversack\[onnx\]'"):
+        open_haversack(":memory:", embedder="onnx")
 
 
 def test_what_is_no_embedder_and_no_store_is_refused(tmp_path: Path) -> None:
