@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from haversack.embed.static import StaticEmbedder
 from haversack.model.identity import make_id
-from haversack.model.memory import Kind, Memory, Source, Stage
+from haversack.model.memory import Kind, Memory, Source, Stage, Trust
 from haversack.model.query import Filter
 from haversack.recall import Recall
 from haversack.recall.chunks import chunk
@@ -39,6 +39,9 @@ def memories(draw: st.DrawFn, number: int) -> Memory:
         speaker=draw(st.sampled_from(["", "Ada", "user"])),
         importance=draw(st.sampled_from([0.1, 0.5, 0.9])),
         tags=draw(st.sampled_from([(), ("a",), ("a", "b")])),
+        entities=draw(st.sampled_from([(), (), ("soup",), ("Late Rain", "soup"), ("図書",)])),
+        trust=draw(st.sampled_from([Trust.MANUAL, Trust.MANUAL, Trust.EXTRACTED])),
+        pinned=draw(st.sampled_from([False, False, True])),
         metadata=draw(st.sampled_from([{}, {"n": 1}, {"n": True}, {"n": 1.5}, {"l": [1]}, {"l": [2]}, {"n": None}])),
         source=Source(session=draw(st.sampled_from([None, "s", "t"]))),
         valid_from=draw(moments),

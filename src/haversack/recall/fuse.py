@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from haversack.embed.embedder import Vectors, WordVectors
 from haversack.model.times import from_micros, micros
 from haversack.recall.columns import Columns
+from haversack.recall.entities import EntitiesOf, lift
 from haversack.recall.features import Around, Evidence, beside, distinct, features, surroundings
 from haversack.recall.index import Index
 from haversack.recall.lexical import Term, bm25, find_terms
 from haversack.recall.nearest import best
+from haversack.recall.priors import priors
 from haversack.recall.question import Question, read
 from haversack.recall.ranking import LATEST, MOST_SIBLINGS, Ranking, measure
 from haversack.recall.soft import soft_match
@@ -31,6 +33,8 @@ Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 _POOL = 512
 _ALL_BELOW = 2048
+_LED = 256
+"""Candidates that entities alone may lead to, of a large namespace."""
 _SOFT = 400
 """Candidates whose words are compared one by one."""
 _DAY = 86_400_000_000.0
@@ -59,6 +63,8 @@ class Pool:
     """One that is not there is 0 for all."""
     sensed: Mask
     """Which have a vector that the question's was compared with; the others are known by their words alone."""
+    lifted: Floats | None = None
+    """How much entities speak for each; None where they speak for none."""
 
 
 def understand(index: Index, query: str, vector: Vectors | None, now: datetime) -> Grasp:
@@ -71,11 +77,20 @@ def understand(index: Index, query: str, vector: Vectors | None, now: datetime) 
     return Grasp(question=question, terms=terms, lexical=bm25(index, terms), cosine=cosine)
 
 
-def gather(index: Index, grasp: Grasp, masks: Sequence[Mask], vocabulary: WordVectors | None) -> Pool:
+def gather(
+    index: Index,
+    grasp: Grasp,
+    masks: Sequence[Mask],
+    vocabulary: WordVectors | None,
+    entities_of: EntitiesOf | None = None,
+) -> Pool:
     """The rows that any mask lets pass and that anything connects with the question, with their features."""
     columns, mask = index.columns, masks[0] if len(masks) == 1 else np.logical_or.reduce(masks)
     scale = _Scale(_top(grasp.lexical, mask), 0.0 if grasp.cosine is None else _top(grasp.cosine, mask))
     rows = np.flatnonzero(mask) if len(mask) <= _ALL_BELOW else _pool(index, grasp, scale, mask, masks)
+    lifted = None
+    if entities_of is not None and len(index.names):
+        rows, lifted = _lifted(index, grasp, scale, rows, mask, entities_of)
     around = surroundings(columns, rows)
     lexical = scale.words(around.part(grasp.lexical))
     cosine = None if grasp.cosine is None else around.part(grasp.cosine)
@@ -97,10 +112,17 @@ def gather(index: Index, grasp: Grasp, masks: Sequence[Mask], vocabulary: WordVe
     connected = (match.take(own) > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
     if grasp.question.spans:
         connected |= _told_then(found, alone=not connected.any())
+    if lifted is not None:
+        connected |= lifted > 0
     if connected.all():
-        return Pool(rows=rows, features=found, sensed=sensed)
+        return Pool(rows=rows, features=found, sensed=sensed, lifted=lifted)
     kept = np.flatnonzero(connected)  # places select ten times faster than a mask
-    return Pool(rows=rows[kept], features={name: value[kept] for name, value in found.items()}, sensed=sensed[kept])
+    return Pool(
+        rows=rows[kept],
+        features={name: value[kept] for name, value in found.items()},
+        sensed=sensed[kept],
+        lifted=None if lifted is None else lifted[kept],
+    )
 
 
 def weigh(pool: Pool, learned: Learned, traits: Traits) -> dict[str, Floats]:
@@ -131,6 +153,9 @@ def rank(
     columns, rows = index.columns, pool.rows
     learned, traits = learned if pool.sensed.any() else LEXICAL, traits_of(index)
     odds, parts = _odds(pool, learned, traits)
+    shifts = list(priors(index, rows, pool.features["lexical"], pool.lifted))
+    for _, prior, signal in shifts:
+        odds += np.float32(prior.weight) * (signal - np.float32(prior.usual))
     parts["siblings"] = _siblings(odds, columns.turn.take(rows), columns.born.take(rows))
     odds += parts["siblings"]
     importance = columns.importance.take(rows)
@@ -143,14 +168,15 @@ def rank(
         total = np.float32(weights.relevance + weights.importance + weights.recency)
         scores = weights.relevance * relevance / total + weights.importance * importance / total
         scores = scores + weights.recency * recency / total
-    parts |= {"importance": importance, "recency": recency}
+    parts |= {name: signal for name, _, signal in shifts} | {"importance": importance, "recency": recency}
+    told = tuple((name, prior) for name, prior, _ in shifts)
     return Ranking(
         rows=rows,
         scores=scores.astype(np.float32, copy=False),
         parts={name: part.astype(np.float32, copy=False) for name, part in parts.items()},
         measures=(
-            measure(learned, traits, weights, (), latest=latest),
-            measure(LEXICAL, traits, weights, (), latest=latest),
+            measure(learned, traits, weights, told, latest=latest),
+            measure(LEXICAL, traits, weights, told, latest=latest),
         ),
         worded=None if pool.sensed.all() else ~pool.sensed,
     )
@@ -229,6 +255,23 @@ def _told_then(found: dict[str, Floats], *, alone: bool) -> Mask:
     """What is from a day or month that the question names answers it without a word of it; from a year, `alone`."""
     near = (found["on_day"] + found["in_month"]) > 0
     return found["in_year"] > 0 if alone and not near.any() else near
+
+
+def _lifted(
+    index: Index, grasp: Grasp, scale: _Scale, rows: NDArray[np.int64], mask: Mask, entities_of: EntitiesOf
+) -> tuple[NDArray[np.int64], Floats | None]:
+    """The candidates, with those that entities alone lead to, and how much entities speak for each."""
+    match = scale.words(grasp.lexical.take(rows))
+    if grasp.cosine is not None:
+        dense = scale.meaning(grasp.cosine.take(rows))
+        match = np.float32(0.5) * (match + np.where(index.columns.scale.take(rows) > 0, dense, match))
+    lifted = lift(index, grasp.question.text, rows, match, entities_of)
+    if lifted is None:
+        return rows, None
+    lifted = _under(lifted, mask)
+    led = best(lifted, index.columns.born, _LED)
+    rows = distinct(len(lifted), rows, led[lifted[led] > 0])
+    return rows, lifted[rows]
 
 
 def _soften(

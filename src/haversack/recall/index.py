@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from haversack.embed.embedder import WordVectors
 from haversack.model.memory import Json, Kind, Memory, Stage
 from haversack.model.message import Role
 from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe, weight
+from haversack.recall.names import Name, Names, entity_key, names_in
 from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
 from haversack.scoring.words import split, word_keys
@@ -71,6 +73,8 @@ class Extent(NamedTuple):
     dated: bool
     """Whether any row's validity begins or ends."""
     pinned: bool
+    trusted: int | None
+    """The code of the most trusted rows where trust differs."""
     senseless: bool
     """Whether any row has no direction to compare: no vector, or one of zeros."""
     session_lengths: NDArray[np.float64]
@@ -88,6 +92,7 @@ class Index:
         self.columns = Columns(dimension)
         self.words = Postings()
         self.facets = Postings()
+        self.names = Names()
         self.ids: list[str] = []
         self.place: dict[str, int] = {}
         self.sessions: dict[str, int] = {}
@@ -115,7 +120,13 @@ class Index:
             lengths = np.array([*self.session_length, 0.0])
             mean = max(1.0, float(lengths.sum()) / max(1, len(self.session_length)))
             self._extent = Extent(
-                int(columns.time.min(initial=LAST)), bool(dated), bool(pinned), bool(senseless), lengths, mean
+                int(columns.time.min(initial=LAST)),
+                bool(dated),
+                bool(pinned),
+                _trusted(columns),
+                bool(senseless),
+                lengths,
+                mean,
             )
         return self._extent
 
@@ -128,7 +139,7 @@ class Index:
     def nbytes(self) -> int:
         """Bytes held, near enough."""
         arrays = self.columns.nbytes + self.words.nbytes + self.facets.nbytes + self.pieces.nbytes
-        return arrays + _BYTES_PER_ID * len(self.ids)
+        return arrays + self.names.nbytes + _BYTES_PER_ID * len(self.ids)
 
     @property
     def mean_size(self) -> float:
@@ -226,7 +237,9 @@ class Index:
         columns = self.columns
         first = columns.extend(len(fresh))
         self.words.append(first, [word_keys(read.words) for read in fresh])
-        self.facets.append(first, [_facets(read.memory) for read in fresh])
+        names = [names_in(read.memory.entities) for read in fresh]
+        self.names.add(chain.from_iterable(names))
+        self.facets.append(first, [_facets(read.memory, held) for read, held in zip(fresh, names, strict=True)])
         if self.vocabulary is not None:
             self.pieces.append([self.vocabulary.pieces(indexed_text(read.memory)) for read in fresh])
         facts = [describe(read.memory, frozenset(read.words)) for read in fresh]
@@ -345,5 +358,11 @@ def _turn(memory: Memory) -> int:
     return _hash("turn", source.session or "", source.document or "", *source.turns)
 
 
-def _facets(memory: Memory) -> list[int]:
-    return [tag_key(tag) for tag in memory.tags] + [field_key(*field) for field in memory.metadata.items()]
+def _facets(memory: Memory, names: Iterable[Name]) -> list[int]:
+    fields = [field_key(*field) for field in memory.metadata.items()]
+    return [tag_key(tag) for tag in memory.tags] + fields + [entity_key(name) for name in names]
+
+
+def _trusted(columns: Columns) -> int | None:
+    codes = columns.trust[(columns.flags & np.uint16(Flag.PRESENT)) != 0]
+    return int(codes.min()) if len(codes) and codes.min() != codes.max() else None

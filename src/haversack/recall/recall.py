@@ -262,7 +262,7 @@ class Recall:
         if not index.present or not masks:
             return [Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32)) for _ in masks]
         grasp = understand(index, asked.query, asked.vector, asked.now)
-        pool = gather(index, grasp, masks, self._words)
+        pool = gather(index, grasp, masks, self._words, lambda rows: _entities(slot, rows))
         latest = grasp.question.latest
         ranking = rank(index, pool, self._learned, asked.weights, now=micros(asked.now), latest=latest)
         return [ranking.first(index.columns.born, mask, limit) for mask in masks]
@@ -288,6 +288,11 @@ def _hits(slot: Slot, ranking: Ranking) -> list[Hit]:
         )
         if memory is not None
     ]
+
+
+def _entities(slot: Slot, rows: Sequence[int]) -> list[tuple[str, ...]]:
+    memories = slot.rows.get([slot.index.ids[row] for row in rows])
+    return [() if memory is None else memory.entities for memory in memories]
 
 
 def _listed(index: Index, mask: Mask, limit: int, *, only_pinned: bool) -> Ranking:

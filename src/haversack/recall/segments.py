@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from haversack.embed.embedder import WordVectors
 from haversack.recall.columns import SCHEMA, WIDE
 from haversack.recall.index import Index
+from haversack.recall.names import Names
 from haversack.recall.postings import Postings, Run
 
 __all__ = ["FORMAT", "dump", "load"]
 
-FORMAT = 3
+FORMAT = 4
 """Changes whenever an index of the same memories would hold other arrays."""
 _PART = 16_000_000
 _ALIGNED = 16
@@ -45,6 +46,7 @@ class _Header(msgspec.Struct, frozen=True):
     ids: list[str]
     sessions: list[str]
     speakers: list[str]
+    names: list[tuple[int, ...]]
     arrays: list[_Array]
 
 
@@ -65,6 +67,7 @@ def dump(index: Index) -> list[bytes]:
         ids=index.ids,
         sessions=list(index.sessions),
         speakers=list(index.speakers),
+        names=list(index.names),
         arrays=[
             _Array(name, array.dtype.str, array.shape, start)
             for (name, array), start in zip(arrays.items(), starts, strict=False)
@@ -111,6 +114,7 @@ def _view(data: bytearray, start: int, array: _Array) -> NDArray[np.generic]:
 
 def _rebuild(header: _Header, arrays: dict[str, NDArray[np.generic]], vocabulary: WordVectors | None) -> Index:
     index = Index(header.dimension, vocabulary)
+    index.names = Names(header.names)
     index.columns.load({name: arrays[name] for name in (*SCHEMA, *WIDE)})
     index.pieces.load(arrays["pieces"], arrays["piece_ends"])  # pyright: ignore[reportArgumentType] - as dumped
     index.words, index.facets = (

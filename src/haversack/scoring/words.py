@@ -16,7 +16,7 @@ from typing import Protocol, cast
 
 import Stemmer
 
-__all__ = ["QUESTION_WORDS", "key_of", "query_keys", "split", "word_keys"]
+__all__ = ["QUESTION_WORDS", "key_of", "name_keys", "query_keys", "split", "word_keys"]
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -92,6 +92,11 @@ def query_keys(text: str) -> dict[int, str]:
     return keys
 
 
+def name_keys(text: str) -> tuple[int, ...]:
+    """The keys of a name's words, or of a text's that may say names, in order; short forms and case do not count."""
+    return tuple(map(key_of, _plain_words(_ANY_WORD.findall(_folded(text)))))
+
+
 def key_of(word: str) -> int:
     """The key of one folded word."""
     known = _keys.get(word)
@@ -164,13 +169,18 @@ def _spelled_otherwise(words: Sequence[str]) -> list[str]:
 def _query_words(text: str) -> list[str]:
     folded = _folded(text)
     found: list[str] = _ANY_WORD.findall(folded)
+    return _plain_words(found) + _apart(folded, found) + _spelled_otherwise(found) + _as_one(folded)
+
+
+def _plain_words(found: Sequence[str]) -> list[str]:
+    """The words, and the pairs of what is written without spaces."""
     words: list[str] = []
     for word in found:
         if _RUN.match(word) and len(word) > 1:
             words.extend(map("".join, pairwise(word)))
         else:
             words.append(word)
-    return words + _apart(folded, found) + _spelled_otherwise(found) + _as_one(folded)
+    return words
 
 
 def _pieces(run: str) -> list[str]:
