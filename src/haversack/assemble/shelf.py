@@ -39,7 +39,8 @@ class Shelf:
     """The candidates that are a container's header, by container."""
 
 
-_Key = tuple[str, object]
+_Key = tuple[str, date | None]
+"""What makes passages stand under one header: the day (in UTC) of their session, or their document."""
 
 
 def place_items(
@@ -50,31 +51,33 @@ def place_items(
     titled = [frame.section(section.title) if section.title else ("", "") for section in layout.sections]
     headings: list[Heading] = [frame.whole(), *titled]
     starts: list[Start] = [_FIRST] * len(headings)
-    parents = [-1, *[_ROOT] * len(titled)]
     sections = [places.get(candidate.memory.kind, -1) for candidate in candidates]
-    of = [index + 1 if index >= 0 else -1 for index in sections]
+    of = [index + 1 for index in sections]
     known: dict[_Key, int] = {}
     passage = Kind.PASSAGE
     within = places.get(passage, -1)
-    for item, candidate in enumerate(candidates):
+    for item, candidate in enumerate(candidates if within >= 0 else ()):
         memory = candidate.memory
-        if memory.kind is not passage or (key := _group_key(memory)) is None or within < 0:
+        key = _group_key(memory) if memory.kind is passage else None
+        if key is None:
             continue
         number = known.get(key)
         if number is None:
             number = known[key] = len(headings)
-            headings.append(_group_heading(frame, memory))
+            headings.append(_group_heading(frame, *key))
             starts.append(start_of(memory))
-            parents.append(within + 1)
         elif memory.event_time <= starts[number][0]:
             starts[number] = min(starts[number], start_of(memory))
         of[item] = number
     prices = _heading_prices(headings, counter)
-    containers = [
-        Container(price=price, parent=parent, room=_room(layout, number, budget), places=_places(layout, number))
-        for number, (price, parent) in enumerate(zip(prices, parents, strict=True))
+    limits = [(None if s.maximum >= 1 else int(budget * s.maximum), s.max_items) for s in layout.sections]
+    containers = [Container(price=prices[0])]
+    containers += [
+        Container(price=price, parent=_ROOT, room=room, places=most)
+        for price, (room, most) in zip(prices[1:], limits, strict=False)
     ]
-    return Shelf(containers, headings, starts, of, sections)
+    containers += [Container(price=price, parent=within + 1) for price in prices[len(containers) :]]
+    return Shelf(containers, headings, starts, [place or -1 for place in of], sections)
 
 
 def start_of(memory: Memory) -> Start:
@@ -83,27 +86,16 @@ def start_of(memory: Memory) -> Start:
 
 
 def _group_key(memory: Memory) -> _Key | None:
-    """What makes passages stand under one header: the day of their session, or their document."""
     source = memory.source
     if source.session is not None:
-        return (source.session, _day(memory))
+        moment = memory.event_time
+        return (source.session, (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).date())
     return None if source.document is None else (source.document, None)
 
 
-def _group_heading(frame: Frame, memory: Memory) -> Heading:
-    if memory.source.session is not None:
-        return _day_heading(frame, _day(memory))
-    return frame.group("document", memory.source.document or "")
-
-
-def _day(memory: Memory) -> date:
-    moment = memory.event_time
-    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).date()
-
-
 @lru_cache(maxsize=4_096)
-def _day_heading(frame: Frame, day: date) -> Heading:
-    return frame.group("session", date_words(day))
+def _group_heading(frame: Frame, name: str, day: date | None) -> Heading:
+    return frame.group("document", name) if day is None else frame.group("session", date_words(day))
 
 
 def _heading_prices(headings: Sequence[Heading], counter: Counter) -> list[int]:
@@ -111,14 +103,3 @@ def _heading_prices(headings: Sequence[Heading], counter: Counter) -> list[int]:
     counted = dict(zip(texts, counter.count_many(texts), strict=True)) if texts else {}
     counted[""] = 0
     return [counted[opening] + counted[closing] for opening, closing in headings]
-
-
-def _room(layout: Layout, number: int, budget: int) -> int | None:
-    if not 1 <= number <= len(layout.sections):
-        return None
-    maximum = layout.sections[number - 1].maximum
-    return None if maximum >= 1 else int(budget * maximum)
-
-
-def _places(layout: Layout, number: int) -> int | None:
-    return layout.sections[number - 1].max_items if 1 <= number <= len(layout.sections) else None

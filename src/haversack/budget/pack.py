@@ -20,11 +20,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
 __all__ = ["Container", "Packer", "Packing", "Shorter"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Container:
+class Container(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is opened once for all its items."""
 
     price: int
