@@ -250,10 +250,17 @@ def _ends(new: Memory, old: Memory, similarity: float) -> bool:
         return False
     if _is_on_subject(new, old):
         return True
-    change = None if similarity < _RELATED else _CHANGE.search(new.content)
-    if change is None or not _names_of(old.content) <= _names_of(new.content):
+    subject = None if similarity < _RELATED else _before_change(new.content)
+    if subject is None or not _names_of(old.content) <= _names_of(new.content):
         return False
-    return _takes_up(new.content, old.content) and _is_spoken_of(new.content[: change.start()], old.content)
+    return _takes_up(new.content, old.content) and _is_spoken_of(subject, old.content)
+
+
+@lru_cache(maxsize=64)  # one new statement is held against several
+def _before_change(text: str) -> str | None:
+    """What stands before the words that announce a change; None without any."""
+    change = _CHANGE.search(text)
+    return None if change is None else text[: change.start()]
 
 
 def _is_on_subject(new: Memory, old: Memory) -> bool:

@@ -243,8 +243,9 @@ class Index:
         if self.vocabulary is not None:
             self.pieces.append([self.vocabulary.pieces(indexed_text(read.memory)) for read in fresh])
         facts = [describe(read.memory, frozenset(read.words)) for read in fresh]
+        arrays = columns.arrays()
         for name, values in zip(Facts._fields, zip(*facts, strict=True), strict=True):
-            columns.arrays()[name][first:] = values
+            arrays[name][first:] = values
         columns.digest[first:] = [read.digest for read in fresh]
         columns.length[first:] = [len(read.words) for read in fresh]
         columns.size[first:] = [len(read.memory.content.encode("utf-8", "replace")) / 4 for read in fresh]
@@ -258,9 +259,9 @@ class Index:
             self._weigh(row, 1)
 
     def _update(self, row: int, facts: Facts) -> None:
-        embedded = self.columns.flags[row] & np.uint16(Flag.EMBEDDED)
+        embedded, arrays = self.columns.flags[row] & np.uint16(Flag.EMBEDDED), self.columns.arrays()
         for name, value in zip(Facts._fields, facts, strict=True):
-            self.columns.arrays()[name][row] = value
+            arrays[name][row] = value
         self.columns.flags[row] |= embedded
 
     def _embed(self, row: int, vector: Quantised) -> None:
