@@ -21,7 +21,7 @@ WRONG: dict[str, tuple[object, ...]] = {
     "float": ("3", True, float("nan")),
     "str": (5, b"a", ["a"]),
     "str | os.PathLike[str]": (5, b"a"),
-    "Iterable[str]": (5, "ab", b"ab", {"a": 1}, [5], [None]),
+    "Iterable[str]": (5, "ab", b"ab", {1: "a"}, [5], [None]),
     "Sequence[str]": (5, "ab", [object()]),
 }
 
@@ -56,6 +56,11 @@ def test_there_are_such_arguments() -> None:
     assert ("Session", "turns", "limit") in seen
     assert ("Knowledge", "reach", "depth") in seen
     assert len(seen) > 50
+
+
+def test_ids_may_be_the_keys_of_a_mapping(ns: Namespace) -> None:
+    memory = ns.remember("the boat is blue")
+    assert ns.get_many({memory.id: 1}) == [memory]
 
 
 def test_arguments_by_position_are_checked_as_well(ns: Namespace) -> None:
