@@ -101,8 +101,8 @@ def _path(value: object, name: str) -> object:
 def _texts(values: object, name: str) -> object:
     if isinstance(values, str):
         raise InputError(f"{name} must be a list of strings, not one string")
-    listed = values.keys() if isinstance(values, Mapping) else several(values, name)  # a mapping may be full of ids
-    return tuple(_text(value, name) for value in cast("Iterable[object]", listed))
+    rows = cast("Iterable[object]", values) if isinstance(values, Mapping) else several(values, name)  # keys may be ids
+    return tuple(_text(value, name) for value in rows)
 
 
 _CHECKS: dict[str, _Check] = {
