@@ -15,7 +15,7 @@ __all__ = ["Candidate"]
 _NO_PARTS: Mapping[str, float] = MappingProxyType({})
 
 
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A memory that may enter the context; a struct, as a `Hit` is, since every context makes hundreds."""
 
     memory: Memory

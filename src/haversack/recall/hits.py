@@ -13,7 +13,7 @@ from haversack.scoring.signals import NOTHING, Formula
 __all__ = ["Hit", "Standing"]
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
+class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A memory that answers, with what speaks for it.
 
     A struct, since every context makes hundreds: a frozen dataclass takes five times as long.
