@@ -10,8 +10,8 @@ import numpy as np
 import toktok
 from numpy.typing import NDArray
 
-from haversack.embed.codec import Quantised, quantise
-from haversack.embed.embedder import Embedder, Vectors, WordVectors
+from haversack.embed.codec import Quantised, decode_vector, embed_stored
+from haversack.embed.embedder import Embedder, WithSigns, WordVectors
 from haversack.evaluation.conversations import Conversation, Query
 from haversack.model.memory import Kind, Memory, Source
 from haversack.recall.chunks import chunk
@@ -38,7 +38,6 @@ class World:
     header: NDArray[np.int64]
     """By session number."""
     now: datetime
-    vectors: Vectors | None
 
 
 def count(texts: Sequence[str]) -> list[int]:
@@ -64,9 +63,9 @@ def build(conversation: Conversation, embedder: Embedder | None = None, words: W
                 )
             )
             turn_of.append(turn.id)
-    vectors = None if embedder is None else embedder.embed([indexed_text(memory) for memory in memories])
-    index = Index(0 if embedder is None else embedder.dimension, words)
-    index.put(memories, {} if vectors is None else _by_id(memories, vectors))
+    signs = embedder.sign_bytes if isinstance(embedder, WithSigns) else 0
+    index = Index(0 if embedder is None else embedder.dimension, words, signs)
+    index.put(memories, {} if embedder is None else _vectors(memories, embedder, signs))
     headers = {memory.source.session: f"## {memory.event_time:%A, %d %B %Y, %H:%M}\n" for memory in reversed(memories)}
     return World(
         conversation=conversation,
@@ -76,12 +75,15 @@ def build(conversation: Conversation, embedder: Embedder | None = None, words: W
         cost=np.array(count([f"- {indexed_text(memory)}\n" for memory in memories])),
         header=np.array(count([headers[name] for name in index.sessions])),
         now=max(turn.at for turn in conversation.turns) + timedelta(hours=1),
-        vectors=vectors,
     )
 
 
-def _by_id(memories: Sequence[Memory], vectors: Vectors) -> dict[str, Quantised]:
-    return {memory.id: vector for memory, vector in zip(memories, quantise(vectors), strict=True)}
+def _vectors(memories: Sequence[Memory], embedder: Embedder, signs: int) -> dict[str, Quantised]:
+    _, data = embed_stored(embedder, [indexed_text(memory) for memory in memories])
+    decoded = {
+        memory.id: decode_vector(one, embedder.dimension, signs) for memory, one in zip(memories, data, strict=True)
+    }
+    return {name: vector for name, vector in decoded.items() if vector is not None}
 
 
 def carried(world: World, rows: Sequence[int], budget: int) -> set[str]:

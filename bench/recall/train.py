@@ -1,6 +1,6 @@
 """Learns how signals are weighed, from public conversations and variants of them, and writes `scoring/learned.py`.
 
-    python -m bench.recall.train --locomo FILE --beam FILE [--write] [--modes lexical static sentence]
+    python -m bench.recall.train --locomo FILE --beam FILE [--write] [--modes lexical static sentence late]
 
 For each question all candidates stand in one softmax, and the weights (log-odds per feature: a base, and slopes over
 the traits length and roles) are those under which the gold turns are likeliest, ridge-penalised. A set weighs twice as
@@ -22,7 +22,7 @@ from bench.recall.variants import as_roles, in_blocks, user_only
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from haversack.embed.embedder import Embedder, WordVectors
+from haversack.embed.embedder import AskedWords, Embedder, Vectors, WithSigns, WordVectors
 from haversack.embed.static import StaticEmbedder
 from haversack.evaluation.conversations import Conversation, Query, load_beam, load_locomo
 from haversack.model.query import Filter
@@ -63,8 +63,8 @@ def cases(
         mask = allowed(world.index, Filter(), world.now)
         turns = np.array(world.turn_of)
         for query in conversation.queries:
-            vector = None if embedder is None else embedder.embed_query(query.text)
-            pool = gather(world.index, understand(world.index, query.text, vector, world.now), [mask], words)
+            vector, asked = _asked(embedder, query.text)
+            pool = gather(world.index, understand(world.index, query.text, vector, world.now, asked), [mask], words)
             gold = np.isin(turns[pool.rows], list(query.gold))
             found.append(
                 Case(
@@ -72,6 +72,12 @@ def cases(
                 )
             )
     return found
+
+
+def _asked(embedder: Embedder | None, text: str) -> tuple[Vectors | None, AskedWords | None]:
+    if isinstance(embedder, WithSigns):
+        return embedder.embed_query_with_words(text)
+    return None if embedder is None else embedder.embed_query(text), None
 
 
 def _likely(pool: Pool) -> NDArray[np.int64]:
@@ -202,7 +208,16 @@ def embedders(mode: str) -> tuple[Embedder | None, WordVectors | None]:
         return static, static
     from haversack.embed.onnx import OnnxEmbedder
 
-    return OnnxEmbedder(), static
+    embedder = OnnxEmbedder()
+    return (embedder if mode == "late" else WithoutSigns(embedder)), static
+
+
+class WithoutSigns:
+    """An embedder that gives vectors alone."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.model, self.dimension = embedder.model, embedder.dimension
+        self.embed, self.embed_query = embedder.embed, embedder.embed_query
 
 
 def main() -> None:

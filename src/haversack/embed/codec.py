@@ -1,21 +1,21 @@
 """How vectors are stored: a float32 scale, then a signed byte per dimension, then half a byte each; little-endian.
 
 The bytes are enough to search with; the halves are residues, which tell apart what nearly ties. Vectors stored without
-residues are read as if these were zero.
+residues are read as if these were zero. Behind them stand the signs of the text's words, where the embedder gives any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.embed.embedder import Vectors
+from haversack.embed.embedder import Embedder, Signs, Vectors, WithSigns
 from haversack.errors import ServiceError
 
-__all__ = ["Quantised", "decode_vector", "encode_vectors", "quantise", "refined"]
+__all__ = ["Quantised", "decode_vector", "embed_stored", "encode_vectors", "quantise", "refined"]
 
 _FINER = 16
 """Steps of a residue in one step of a code."""
@@ -29,24 +29,40 @@ class Quantised(NamedTuple):
     codes: NDArray[np.int8]
     residues: NDArray[np.uint8]
     """From -8 to 7, two to a byte, the first in the upper half; the last half byte of an odd dimension is 0."""
+    signs: Signs | None = None
+    """Of the text's words; None where the embedder gives none."""
+
+
+def embed_stored(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+    """The texts' vectors, and what is stored of each."""
+    if not isinstance(embedder, WithSigns):
+        rows = embedder.embed(texts)
+        return rows, encode_vectors(rows)
+    rows, signs = embedder.embed_with_signs(texts)
+    return rows, [data + words.tobytes() for data, words in zip(encode_vectors(rows), signs, strict=True)]
 
 
 def encode_vectors(rows: Vectors) -> list[bytes]:
     """The stored bytes of each row."""
     return [
         np.float32(scale).astype("<f4").tobytes() + codes.tobytes() + residues.tobytes()
-        for scale, codes, residues in quantise(rows)
+        for scale, codes, residues, _ in quantise(rows)
     ]
 
 
-def decode_vector(data: bytes, dimension: int) -> Quantised | None:
-    """The vector, or None when the bytes are not those of one."""
+def decode_vector(data: bytes, dimension: int, sign_bytes: int = 0) -> Quantised | None:
+    """The vector, with signs of words if those have `sign_bytes`, or None when the bytes are not those of one."""
     coarse, halves = 4 + dimension, -(-dimension // 2)
-    if len(data) not in {coarse, coarse + halves}:
+    end = coarse + halves
+    whole = len(data) >= end and not (len(data) - end) % sign_bytes if sign_bytes else len(data) in {coarse, end}
+    if not whole:
         return None
     scale = float(np.frombuffer(data, "<f4", 1)[0])
-    residues = np.frombuffer(data.ljust(coarse + halves, b"\0"), np.uint8, offset=coarse)
-    return Quantised(scale, np.frombuffer(data, np.int8, dimension, 4), residues) if np.isfinite(scale) else None
+    if not np.isfinite(scale):
+        return None
+    residues = np.frombuffer(data.ljust(end, b"\0"), np.uint8, halves, coarse)
+    signs = np.frombuffer(data, np.uint8, offset=end).reshape(-1, sign_bytes) if sign_bytes else None
+    return Quantised(scale, np.frombuffer(data, np.int8, dimension, 4), residues, signs)
 
 
 def quantise(rows: Vectors) -> list[Quantised]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Embedder", "Vectors", "WithWords", "WordVectors"]
+__all__ = ["AskedWords", "Embedder", "Signs", "Vectors", "WithSigns", "WithWords", "WordVectors"]
 
 Vectors = NDArray[np.float32]
+Signs = NDArray[np.uint8]
+"""One row for each word of a text: which of the numbers that say where it points are above zero, eight to a byte."""
 
 
 class Embedder(Protocol):
@@ -58,4 +60,31 @@ class WithWords(Protocol):
     @property
     def words(self) -> WordVectors:
         """For soft matching beside this embedder's own vectors."""
+        ...
+
+
+class AskedWords(NamedTuple):
+    """The words of a question, in order, as its sentence shades them."""
+
+    words: tuple[str, ...]
+    """Folded."""
+    rows: Vectors
+    """Where each points, of unit length: as many numbers as a word of a text has signs."""
+
+
+@runtime_checkable
+class WithSigns(Protocol):
+    """An embedder that reads the words of a sentence along with it, in one go: for late interaction."""
+
+    @property
+    def sign_bytes(self) -> int:
+        """Bytes in a row of `Signs`."""
+        ...
+
+    def embed_with_signs(self, texts: Sequence[str]) -> tuple[Vectors, list[Signs]]:
+        """What `embed` gives, and the telling words of each text; what is stored with them goes by `model` as well."""
+        ...
+
+    def embed_query_with_words(self, text: str) -> tuple[Vectors, AskedWords]:
+        """What `embed_query` gives, and the question's words."""
         ...

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from haversack.embed.codec import checked
-from haversack.embed.embedder import Embedder, Vectors, WordVectors
+from haversack.embed.embedder import AskedWords, Embedder, Signs, Vectors, WithSigns, WordVectors
 from haversack.errors import HaversackError, InputError, ServiceError
 
 __all__ = ["OwnEmbedder"]
@@ -52,6 +53,39 @@ class OwnEmbedder:
     def words(self) -> WordVectors:
         """Those that it brings along, if any."""
         return self._given.words  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+
+    @property
+    def sign_bytes(self) -> int:
+        """Of the words that it reads along with a sentence, if it reads any."""
+        return self._reader.sign_bytes
+
+    def embed_with_signs(self, texts: Sequence[str]) -> tuple[Vectors, list[Signs]]:
+        """See the protocol."""
+        rows, signs = self._asked(self._told, texts)
+        form = (self.sign_bytes,)
+        if len(signs) != len(texts) or any(one.dtype != np.uint8 or one.shape[1:] != form for one in signs):
+            raise ServiceError(f"the embedder {self.model!r} answered other signs than {self.sign_bytes} bytes a word")
+        return self._checked(rows, len(texts), self.dimension), signs
+
+    def embed_query_with_words(self, text: str) -> tuple[Vectors, AskedWords]:
+        """See the protocol."""
+        row, words, rows = self._asked(self._heard, text)
+        told = checked(rows, len(words), 8 * self.sign_bytes, f"the embedder {self.model!r}", zero=True)
+        return self._checked([row], 1, self.dimension)[0], AskedWords(words, told)
+
+    def _told(self, texts: Sequence[str]) -> tuple[Any, list[NDArray[Any]]]:
+        rows, signs = self._reader.embed_with_signs(texts)
+        return rows, [np.asarray(one) for one in signs]
+
+    def _heard(self, text: str) -> tuple[Any, tuple[str, ...], Any]:
+        row, (words, rows) = self._reader.embed_query_with_words(text)
+        return row, tuple(words), rows
+
+    @property
+    def _reader(self) -> WithSigns:
+        if not isinstance(self._given, WithSigns):
+            raise AttributeError(f"the embedder {self.model!r} reads no words")  # noqa: TRY004 - it has none
+        return self._given
 
     def _rows(self, texts: Sequence[str], dimension: int | None) -> Vectors:
         return self._checked(self._asked(self._given.embed, texts), len(texts), dimension)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from haversack.compaction.dedup import SUBJECT, Relation, admit, lexical_similarity
-from haversack.embed.codec import encode_vectors
+from haversack.embed.codec import embed_stored
 from haversack.embed.embedder import Vectors
 from haversack.engine.aging import policy_of
 from haversack.engine.core import Core
@@ -69,7 +69,7 @@ def admit_drafts(core: Core, namespace: str, drafts: Sequence[Memory], now: date
         namespace=namespace,
         now=now,
         places={draft.id: place for place, draft in enumerate(weighed)},
-        embedded=embedded,
+        embedded=None if embedded is None else embedded[0],
         looks_back=not stands_alone,
         compares=not is_bulk,
     )
@@ -189,20 +189,20 @@ def _holds_statements(core: Core, namespace: str) -> bool:
     return namespace in core.telling
 
 
-def _embedded(core: Core, drafts: Sequence[Memory]) -> Vectors | None:
-    """None without an embedder, and where its service fails: words alone tell then."""
+def _embedded(core: Core, drafts: Sequence[Memory]) -> tuple[Vectors, list[bytes]] | None:
+    """Vectors, and what is stored of each; None without an embedder, and where its service fails: words alone tell."""
     if core.embedder is None:
         return None
     try:
-        return core.embedder.embed([indexed_text(draft) for draft in drafts])
+        return embed_stored(core.embedder, [indexed_text(draft) for draft in drafts])
     except ServiceError:
         return None
 
 
-def _vectors(core: Core, drafts: Sequence[Memory], embedded: Vectors | None) -> tuple[Vector, ...]:
+def _vectors(core: Core, drafts: Sequence[Memory], embedded: tuple[Vectors, list[bytes]] | None) -> tuple[Vector, ...]:
     if core.embedder is None or embedded is None:
         return ()
+    model = core.embedder.model
     return tuple(
-        Vector(memory=draft.id, model=core.embedder.model, data=data)
-        for draft, data in zip(drafts, encode_vectors(embedded), strict=True)
+        Vector(memory=draft.id, model=model, data=data) for draft, data in zip(drafts, embedded[1], strict=True)
     )

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
-from haversack.embed.codec import encode_vectors
+from haversack.embed.codec import embed_stored
 from haversack.engine.core import Core
 from haversack.engine.prices import count_lines
 from haversack.errors import ConflictError, ServiceError
@@ -57,10 +57,9 @@ def _vectors(core: Core, memories: Sequence[Memory]) -> tuple[Vector, ...]:
     if embedder is None or not memories:
         return ()
     try:
-        rows = embedder.embed([indexed_text(memory) for memory in memories])
+        _, data = embed_stored(embedder, [indexed_text(memory) for memory in memories])
     except ServiceError:
         return ()
     return tuple(
-        Vector(memory=memory.id, model=embedder.model, data=data)
-        for memory, data in zip(memories, encode_vectors(rows), strict=True)
+        Vector(memory=memory.id, model=embedder.model, data=one) for memory, one in zip(memories, data, strict=True)
     )

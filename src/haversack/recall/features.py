@@ -19,7 +19,7 @@ from haversack.recall.lexical import Term
 from haversack.recall.question import Question
 from haversack.scoring.temporal import Grain
 
-__all__ = ["Around", "Evidence", "beside", "distinct", "features", "surroundings"]
+__all__ = ["Around", "Evidence", "beside", "calm", "distinct", "features", "surroundings"]
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -42,6 +42,8 @@ class Evidence:
     """The same with the best allowed row 1, and `lexical` where a row has no vector yet."""
     soft: Floats | None
     """Word-level likeness above the ordinary, the best row 1; 0 where it was not looked for, None where nowhere."""
+    late: tuple[Floats, Floats] | None
+    """The same by late interaction, alone and with the turns around."""
     match: Floats
     """The fused match that neighbours and sessions pass on; of the rows in `Around.wider`, not of candidates alone."""
 
@@ -81,6 +83,7 @@ def features(index: Index, question: Question, evidence: Evidence, rows: Rows, a
     found: dict[str, NDArray[Any]] = {"lexical": evidence.lexical}
     found |= _windows(index, evidence.terms, around, sessions)
     meaning = (("dense", evidence.dense), ("cosine", evidence.cosine), ("soft", evidence.soft))
+    meaning += () if evidence.late is None else tuple(zip(("late", "late_window"), evidence.late, strict=True))
     found |= {name: value for name, value in meaning if value is not None}
     found |= _neighbours(columns, evidence.match, length, around)
     found["session_best"] = _session_best(evidence.match.take(around.places[0]), sessions)
@@ -184,13 +187,18 @@ def _neighbours(columns: Columns, near: Floats, length: Floats, around: Around) 
     near = np.minimum(near, 1)  # a turn that a filter keeps out may match better than all that it lets pass
     asks = near * _has(around.part(columns.flags), Flag.ASKS)
     _, before, after, before2, after2 = around.places
-    calm = np.minimum(1, 60 / np.maximum(1, length)) ** 2
+    share = calm(length)
     return {
-        "before": calm * near.take(before),
-        "after": calm * near.take(after),
-        "two_away": calm * (near.take(before2) + near.take(after2)),
-        "answers": calm * asks.take(before),
+        "before": share * near.take(before),
+        "after": share * near.take(after),
+        "two_away": share * (near.take(before2) + near.take(after2)),
+        "answers": share * asks.take(before),
     }
+
+
+def calm(length: Floats) -> Floats:
+    """How much of what stands beside counts for rows of so many words."""
+    return np.minimum(1, 60 / np.maximum(1, length)) ** 2
 
 
 def _has(flags: NDArray[np.uint16], flag: Flag) -> Floats:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.embed.embedder import Vectors, WordVectors
+from haversack.embed.embedder import AskedWords, Vectors, WordVectors
 from haversack.model.times import from_micros, micros
 from haversack.recall.columns import Columns
 from haversack.recall.entities import EntitiesOf, lift
 from haversack.recall.features import Around, Evidence, beside, distinct, features, surroundings
 from haversack.recall.index import Index
+from haversack.recall.late import late_match
 from haversack.recall.lexical import Term, bm25, find_terms
 from haversack.recall.nearest import best
 from haversack.recall.priors import priors
@@ -35,7 +36,7 @@ _POOL = 512
 _ALL_BELOW = 2048
 _LED = 256
 """Candidates that entities alone may lead to, of a large namespace."""
-_SOFT = 400
+_CLOSER = 400
 """Candidates whose words are compared one by one."""
 _DAY = 86_400_000_000.0
 _SIBLING = 1.0
@@ -52,6 +53,8 @@ class Grasp:
     """BM25 of every row."""
     cosine: Floats | None
     """Of every row, not below 0; None without vectors."""
+    asked: AskedWords | None
+    """The words of the question, from an embedder that reads them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +70,16 @@ class Pool:
     """How much entities speak for each; None where they speak for none."""
 
 
-def understand(index: Index, query: str, vector: Vectors | None, now: datetime) -> Grasp:
+def understand(
+    index: Index, query: str, vector: Vectors | None, now: datetime, asked: AskedWords | None = None
+) -> Grasp:
     """The question against all rows, before any filter."""
     question = read(query, now, from_micros(index.extent.earliest))
     terms = find_terms(index, question.keys)
     cosine = None if vector is None else cosines(index.columns, vector)
     if cosine is not None:
         np.maximum(cosine, 0, out=cosine)
-    return Grasp(question=question, terms=terms, lexical=bm25(index, terms), cosine=cosine)
+    return Grasp(question=question, terms=terms, lexical=bm25(index, terms), cosine=cosine, asked=asked)
 
 
 def gather(
@@ -97,14 +102,16 @@ def gather(
     sensed = around.part(columns.scale) > 0
     dense = None if cosine is None else np.where(sensed, scale.meaning(cosine), lexical)
     match = lexical if dense is None else np.float32(0.5) * (lexical + dense)
-    soft, match = _soften(index, grasp.question, rows, around, match, vocabulary)
-    own = around.places[0]
+    own, near = around.places[0], _promising(columns, rows, around, match)
+    late = _late(index, grasp, rows, near, around)
+    soft, match = _soften(index, grasp.question, rows, near, around, match, vocabulary)
     evidence = Evidence(
         terms=grasp.terms,
         lexical=lexical.take(own),
         cosine=None if cosine is None else np.minimum(cosine.take(own), 1),  # rounding passes 1
         dense=None if dense is None else dense.take(own),
         soft=soft,
+        late=late,
         match=match,
     )
     found = features(index, grasp.question, evidence, rows, around)
@@ -274,10 +281,18 @@ def _lifted(
     return rows, lifted[rows]
 
 
+def _promising(columns: Columns, rows: NDArray[np.int64], around: Around, match: Floats) -> NDArray[np.intp]:
+    """Places of the rows that are worth a look at their words."""
+    own, before, after = around.places[:3]
+    promise = match.take(own) + np.float32(0.2) * (match.take(before) + match.take(after))
+    return best(promise.astype(np.float32, copy=False), columns.born.take(rows), _CLOSER)
+
+
 def _soften(
     index: Index,
     question: Question,
     rows: NDArray[np.int64],
+    near: NDArray[np.intp],
     around: Around,
     match: Floats,
     vocabulary: WordVectors | None,
@@ -285,19 +300,36 @@ def _soften(
     """Soft matches of the rows, and the match around with them in it: seven parts of ten the old one, three soft."""
     if vocabulary is None or not len(rows):
         return None, match
-    own, before, after = around.places[:3]
-    promise = match.take(own) + np.float32(0.2) * (match.take(before) + match.take(after))
-    near = best(promise.astype(np.float32, copy=False), index.columns.born.take(rows), _SOFT)
-    likeness = soft_match(index, vocabulary, question, rows[near])
+    soft = _raised(soft_match(index, vocabulary, question, rows[near]), near, len(rows))
+    if soft is None:
+        return None, match
+    match = np.float32(0.7) * match
+    match[around.places[0]] += np.float32(0.3) * soft
+    return soft, match
+
+
+def _late(
+    index: Index, grasp: Grasp, rows: NDArray[np.int64], near: NDArray[np.intp], around: Around
+) -> tuple[Floats, Floats] | None:
+    """Late interaction with the rows, alone and with the turns around them."""
+    if grasp.asked is None or not len(rows):
+        return None
+    found = late_match(index, grasp.asked, grasp.question, rows, near, around)
+    if found is None:
+        return None
+    alone, heard = (_raised(likeness, near, len(rows)) for likeness in found)
+    return None if alone is None or heard is None else (alone, heard)
+
+
+def _raised(likeness: Floats, near: NDArray[np.intp], count: int) -> Floats | None:
+    """What stands above the ordinary, the best 1, at its places among `count`; None where nothing does."""
     above = np.maximum(0, likeness - np.partition(likeness, len(near) // 2)[len(near) // 2])
     top = float(above.max(initial=0.0))
     if not top:
-        return None, match
-    soft = np.zeros(len(rows), np.float32)
-    soft[near] = above / np.float32(top)
-    match = np.float32(0.7) * match
-    match[own] += np.float32(0.3) * soft
-    return soft, match
+        return None
+    raised = np.zeros(count, np.float32)
+    raised[near] = above / np.float32(top)
+    return raised
 
 
 def _siblings(odds: Floats, turns: NDArray[np.uint64], born: NDArray[np.int64]) -> Floats:

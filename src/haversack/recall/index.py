@@ -22,6 +22,7 @@ from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag,
 from haversack.recall.names import Name, Names, entity_key, names_in
 from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
+from haversack.recall.signs import SignTable
 from haversack.scoring.words import split, word_keys
 from haversack.store.port import Restaged
 
@@ -86,9 +87,10 @@ class Extent(NamedTuple):
 class Index:
     """One namespace's memories as arrays."""
 
-    def __init__(self, dimension: int = 0, vocabulary: WordVectors | None = None) -> None:
+    def __init__(self, dimension: int = 0, vocabulary: WordVectors | None = None, sign_bytes: int = 0) -> None:
         self.vocabulary = vocabulary
         self.pieces = Pieces()
+        self.signs = SignTable(sign_bytes)
         self.columns = Columns(dimension)
         self.words = Postings()
         self.facets = Postings()
@@ -139,7 +141,7 @@ class Index:
     def nbytes(self) -> int:
         """Bytes held, near enough."""
         arrays = self.columns.nbytes + self.words.nbytes + self.facets.nbytes + self.pieces.nbytes
-        return arrays + self.names.nbytes + _BYTES_PER_ID * len(self.ids)
+        return arrays + self.signs.nbytes + self.names.nbytes + _BYTES_PER_ID * len(self.ids)
 
     @property
     def mean_size(self) -> float:
@@ -266,7 +268,9 @@ class Index:
 
     def _embed(self, row: int, vector: Quantised) -> None:
         columns = self.columns
-        columns.scale[row], columns.vectors[row], columns.residues[row] = vector
+        columns.scale[row], columns.vectors[row], columns.residues[row], signs = vector
+        if signs is not None:
+            self.signs.put(row, signs)
         self.unembedded -= not self.columns.flags[row] & Flag.EMBEDDED
         self.columns.flags[row] |= Flag.EMBEDDED
 

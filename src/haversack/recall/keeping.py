@@ -36,14 +36,22 @@ def save(store: Store, namespace: str, model: str, parts: Sequence[bytes], upto:
         drop(store, namespace, model)
 
 
-def restore(store: Store, namespace: str, model: str, dimension: int, vocabulary: WordVectors | None) -> Index | None:
+def restore(
+    store: Store,
+    namespace: str,
+    model: str,
+    dimension: int,
+    vocabulary: WordVectors | None,
+    *,
+    sign_bytes: int = 0,
+) -> Index | None:
     """The index as it was kept; None where nothing usable is."""
     manifest = _manifest(store, namespace, model)
     if manifest is None or manifest.upto > store.sequence(namespace):
         return None
     records = [store.record(namespace, SEGMENT, _key(model, manifest, number)) for number in range(manifest.parts)]
     parts = [record.value for record in records if record is not None]
-    return load(parts, dimension, vocabulary) if len(parts) == manifest.parts else None
+    return load(parts, dimension, vocabulary, sign_bytes=sign_bytes) if len(parts) == manifest.parts else None
 
 
 def drop(store: Store, namespace: str, model: str) -> None:

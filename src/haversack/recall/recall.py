@@ -11,8 +11,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.embed.codec import encode_vectors
-from haversack.embed.embedder import Embedder, Vectors, WithWords, WordVectors
+from haversack.embed.codec import embed_stored
+from haversack.embed.embedder import AskedWords, Embedder, Vectors, WithSigns, WithWords, WordVectors
 from haversack.embed.static import StaticEmbedder
 from haversack.errors import ServiceError
 from haversack.model.memory import Json, Memory
@@ -27,7 +27,7 @@ from haversack.recall.nearest import nearest
 from haversack.recall.question import checked_query, checked_top_k
 from haversack.recall.ranking import Measure, Ranking
 from haversack.recall.shelf import Shelf, Slot
-from haversack.scoring.blend import DEFAULT, LEXICAL, SENTENCE, STATIC, Weights
+from haversack.scoring.blend import DEFAULT, LATE, LEXICAL, SENTENCE, STATIC, Learned, Weights
 from haversack.scoring.signals import NOTHING, Formula
 from haversack.store.port import Batch, Store, Vector
 
@@ -52,6 +52,7 @@ class _Asked:
 
     query: str
     vector: Vectors | None
+    words: AskedWords | None
     now: datetime
     weights: Weights
 
@@ -76,8 +77,7 @@ class Recall:
         self._store = store
         self._embedder = embedder
         self._words = embedder.words if words is None and isinstance(embedder, WithWords) else words
-        static = isinstance(embedder, StaticEmbedder)
-        self._learned = LEXICAL if embedder is None else STATIC if static else SENTENCE
+        self._learned = _learned(embedder)
         self._options = options
         self._shelf = Shelf(store, embedder, self._words, limit_bytes)
 
@@ -220,7 +220,7 @@ class Recall:
         if not wanted or self._embedder is None:
             return 0
         memories = self._store.memories(namespace, wanted[:limit])
-        data = encode_vectors(self._embedder.embed([indexed_text(memory) for memory in memories]))
+        _, data = embed_stored(self._embedder, [indexed_text(memory) for memory in memories])
         rows = [Vector(memory=m.id, model=self._embedder.model, data=d) for m, d in zip(memories, data, strict=True)]
         self._store.apply(namespace, Batch(vectors=tuple(rows)))
         with self._shelf.fresh(namespace) as slot:
@@ -241,16 +241,19 @@ class Recall:
 
     def _asked(self, query: str, now: datetime, weights: Weights | None) -> _Asked:
         checked_query(query)
-        return _Asked(query=query, vector=self._query_vector(query), now=now, weights=weights or self._options.weights)
+        vector, words = self._embedded(query)
+        return _Asked(query=query, vector=vector, words=words, now=now, weights=weights or self._options.weights)
 
-    def _query_vector(self, query: str) -> Vectors | None:
-        """The query's vector; None without an embedder, and when its service fails: words find what they can."""
+    def _embedded(self, query: str) -> tuple[Vectors | None, AskedWords | None]:
+        """The query's vector and its words; None without an embedder, and when its service fails."""
         if self._embedder is None:
-            return None
+            return None, None
         try:
-            return self._embedder.embed_query(query)
+            if isinstance(self._embedder, WithSigns):
+                return self._embedder.embed_query_with_words(query)
+            return self._embedder.embed_query(query), None
         except ServiceError:
-            return None
+            return None, None
 
     def _rank(self, slot: Slot, asked: _Asked, masks: Sequence[Mask], limit: int | None) -> list[Ranking]:
         """The best `limit` candidates under each mask."""
@@ -261,7 +264,7 @@ class Recall:
             return [_likened(rows, np.minimum(like, 1), told) for rows, like in found]
         if not index.present or not masks:
             return [Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32)) for _ in masks]
-        grasp = understand(index, asked.query, asked.vector, asked.now)
+        grasp = understand(index, asked.query, asked.vector, asked.now, asked.words)
         pool = gather(index, grasp, masks, self._words, lambda rows: _entities(slot, rows))
         latest = grasp.question.latest
         ranking = rank(index, pool, self._learned, asked.weights, now=micros(asked.now), latest=latest)
@@ -275,6 +278,13 @@ class Recall:
         for memory in self._store.memories(slot.namespace, [index.ids[row] for row in rows]):
             mask[index.place[memory.id]] = filter.reason_against(memory, now) is None
         return mask
+
+
+def _learned(embedder: Embedder | None) -> Learned:
+    """The weights for what such an embedder tells."""
+    if embedder is None or isinstance(embedder, StaticEmbedder):
+        return LEXICAL if embedder is None else STATIC
+    return LATE if isinstance(embedder, WithSigns) else SENTENCE
 
 
 def _hits(slot: Slot, ranking: Ranking) -> list[Hit]:

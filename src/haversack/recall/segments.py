@@ -48,6 +48,7 @@ class _Header(msgspec.Struct, frozen=True):
     speakers: list[str]
     names: list[tuple[int, ...]]
     arrays: list[_Array]
+    sign_bytes: int = 0
 
 
 def dump(index: Index) -> list[bytes]:
@@ -72,6 +73,7 @@ def dump(index: Index) -> list[bytes]:
             _Array(name, array.dtype.str, array.shape, start)
             for (name, array), start in zip(arrays.items(), starts, strict=False)
         ],
+        sign_bytes=index.signs.width,
     )
     head = msgspec.json.encode(header)
     head += b" " * (-(len(head) + _LENGTH.size) % _ALIGNED)
@@ -80,13 +82,16 @@ def dump(index: Index) -> list[bytes]:
     return [data[start : start + _PART] for start in range(0, len(data), _PART)]
 
 
-def load(parts: Sequence[bytes], dimension: int, vocabulary: WordVectors | None) -> Index | None:
-    """The index, or None when the parts are not of this format, dimension and kind, or not whole."""
+def load(
+    parts: Sequence[bytes], dimension: int, vocabulary: WordVectors | None, *, sign_bytes: int = 0
+) -> Index | None:
+    """The index, or None when the parts are not of this format, these dimensions and kind, or not whole."""
     data = bytearray().join(parts)
     try:
         (size,) = _LENGTH.unpack_from(data)
         header = msgspec.json.decode(memoryview(data)[_LENGTH.size : _LENGTH.size + size], type=_Header)
-        if (header.format, header.dimension, header.soft) != (FORMAT, dimension, vocabulary is not None):
+        kind = (header.format, header.dimension, header.sign_bytes, header.soft)
+        if kind != (FORMAT, dimension, sign_bytes, vocabulary is not None):
             return None
         arrays = {array.name: _view(data, _LENGTH.size + size, array) for array in header.arrays}
         return _rebuild(header, arrays, vocabulary)
@@ -101,6 +106,8 @@ def _arrays(index: Index, words: Sequence[Run], facets: Sequence[Run]) -> Iterat
     flat, ends = index.pieces.arrays()
     yield "pieces", flat
     yield "piece_ends", ends
+    if index.signs.width:
+        yield from index.signs.arrays().items()
     for name, runs in (("words", words), ("facets", facets)):
         for number, run in enumerate(runs):
             for field in ("keys", "starts", "rows", "counts"):
@@ -113,10 +120,12 @@ def _view(data: bytearray, start: int, array: _Array) -> NDArray[np.generic]:
 
 
 def _rebuild(header: _Header, arrays: dict[str, NDArray[np.generic]], vocabulary: WordVectors | None) -> Index:
-    index = Index(header.dimension, vocabulary)
+    index = Index(header.dimension, vocabulary, header.sign_bytes)
     index.names = Names(header.names)
     index.columns.load({name: arrays[name] for name in (*SCHEMA, *WIDE)})
     index.pieces.load(arrays["pieces"], arrays["piece_ends"])  # pyright: ignore[reportArgumentType] - as dumped
+    if header.sign_bytes:
+        index.signs.load(arrays)
     index.words, index.facets = (
         Postings([_run(arrays, f"{name}.{number}") for number in range(count)])
         for name, count in zip(("words", "facets"), header.runs, strict=True)

@@ -11,7 +11,7 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING
 
 from haversack.embed.codec import Quantised, decode_vector
-from haversack.embed.embedder import Embedder, WordVectors
+from haversack.embed.embedder import Embedder, WithSigns, WordVectors
 from haversack.errors import StoreError
 from haversack.recall import keeping
 from haversack.recall.index import Index
@@ -81,8 +81,8 @@ class Shelf:
 
     def decoded(self, stored: dict[str, bytes]) -> dict[str, Quantised]:
         """Stored vectors as the index takes them; foreign bytes are left out."""
-        dimension = self._dimension
-        decoded = {memory_id: decode_vector(data, dimension) for memory_id, data in stored.items()}
+        dimension, sign_bytes = self._dimension, self._sign_bytes
+        decoded = {memory_id: decode_vector(data, dimension, sign_bytes) for memory_id, data in stored.items()}
         return {memory_id: vector for memory_id, vector in decoded.items() if vector is not None}
 
     def save(self, namespace: str) -> None:
@@ -112,6 +112,10 @@ class Shelf:
         return 0 if self._embedder is None else self._embedder.dimension
 
     @property
+    def _sign_bytes(self) -> int:
+        return self._embedder.sign_bytes if isinstance(self._embedder, WithSigns) else 0
+
+    @property
     def _model(self) -> str:
         return "words" if self._embedder is None else self._embedder.model
 
@@ -124,12 +128,14 @@ class Shelf:
             return slot
 
     def _new_index(self) -> Index:
-        return Index(self._dimension, self._words)
+        return Index(self._dimension, self._words, self._sign_bytes)
 
     def _catch_up(self, namespace: str, slot: Slot) -> None:
         if not slot.read:
             slot.read = True
-            kept = keeping.restore(self._store, namespace, self._model, self._dimension, self._words)
+            kept = keeping.restore(
+                self._store, namespace, self._model, self._dimension, self._words, sign_bytes=self._sign_bytes
+            )
             slot.index = kept or slot.index
         if slot.index.gone > max(1000, slot.index.present):
             slot.index = self._new_index()

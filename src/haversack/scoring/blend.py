@@ -9,10 +9,11 @@ import math
 from dataclasses import dataclass
 
 from haversack.errors import InputError
-from haversack.scoring.learned import LEXICAL, SENTENCE, STATIC, Learned
+from haversack.scoring.learned import LATE, LEXICAL, SENTENCE, STATIC, Learned
 
 __all__ = [
     "DEFAULT",
+    "LATE",
     "LEXICAL",
     "RETRIEVAL",
     "SENTENCE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LEXICAL", "SENTENCE", "STATIC", "Learned"]
+__all__ = ["LATE", "LEXICAL", "SENTENCE", "STATIC", "Learned"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # one is itself alone: what follows from it is kept
@@ -132,4 +132,44 @@ SENTENCE = Learned(
     },
     scale=0.5092,
     shift=-8.8026,
+)
+
+LATE = Learned(
+    weights={
+        "lexical": (-0.6314, 0.9558, 0.7436),
+        "window": (0.8944, 0.3043, -0.5150),
+        "window_cover": (1.0543, -0.6674, -0.3350),
+        "session_words": (0.6786, -0.3922, -0.1006),
+        "dense": (0.9290, 0.0631, 0.2095),
+        "cosine": (1.1453, 0.2839, 0.3621),
+        "soft": (1.4983, -0.2935, -0.6124),
+        "late": (0.4155, -0.3399, 0.2117),
+        "late_window": (2.7018, -0.5284, -0.7051),
+        "before": (-0.6992, 0.4075, 0.1163),
+        "after": (-0.3425, 0.7708, 0.3839),
+        "two_away": (0.2459, -0.5669, -0.0116),
+        "answers": (2.1100, -1.5860, -0.4259),
+        "session_best": (2.5757, -0.0835, 0.1668),
+        "speaker_named": (1.8232, 0.0222, 0.0000),
+        "user": (0.7953, 0.1316, 0.4058),
+        "assistant": (-0.7732, -0.1280, -0.3945),
+        "user_asks_of_self": (0.1077, -0.1919, 0.0496),
+        "assistant_asked_of_self": (-0.1048, 0.1866, -0.0482),
+        "assistant_asked_about": (1.1595, 0.1277, 0.6020),
+        "on_day": (5.7983, -2.0150, -2.5592),
+        "in_month": (4.2072, -1.3143, -1.4590),
+        "in_year": (1.3673, -0.5579, -0.7091),
+        "soon_after": (4.9301, -1.5241, -3.0039),
+        "tells_when": (1.9195, -0.5088, -0.3959),
+        "tells_amount": (0.5946, -0.0727, 0.3195),
+        "tells_name": (0.3847, -0.3762, -0.1991),
+        "is_question": (-1.1065, 0.2163, 0.0030),
+        "asks": (-0.0341, 0.1354, -0.0644),
+        "prefers": (0.0514, -0.0232, 0.2145),
+        "brief": (2.1797, 0.1983, 1.2551),
+        "size": (-0.9344, -3.1209, -3.5448),
+        "over_60": (1.2263, 0.5461, -0.2874),
+    },
+    scale=0.5381,
+    shift=-8.3602,
 )

@@ -21,7 +21,7 @@ __all__ = ["GROUPS", "NOTHING", "Formula", "Range", "ranges", "slope", "told", "
 
 GROUPS = {
     **dict.fromkeys(("lexical", "window", "window_cover", "session_words"), "words"),
-    **dict.fromkeys(("dense", "cosine", "soft"), "meaning"),
+    **dict.fromkeys(("dense", "cosine", "soft", "late", "late_window"), "meaning"),
     **dict.fromkeys(("before", "after", "two_away", "answers"), "neighbours"),
     "session_best": "session",
     **dict.fromkeys(("speaker_named", "user", "assistant"), "speaker"),

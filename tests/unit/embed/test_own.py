@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import haversack
+from haversack.embed.embedder import AskedWords, WithSigns
 from haversack.embed.own import OwnEmbedder
 from haversack.errors import InputError, ServiceError
 
@@ -100,3 +101,43 @@ def test_its_dimension_is_a_number(dimension: Any) -> None:
     given.dimension = dimension
     with pytest.raises(InputError, match=r"embedder\.dimension="):
         OwnEmbedder(given)
+
+
+class Reader(Given):
+    """An embedder that reads words, two bytes each."""
+
+    sign_bytes = 2
+
+    def __init__(self, signs: Any = None, rows: Any = None) -> None:
+        super().__init__(lambda texts: np.full((len(texts), 4), 2.0))
+        self.signs = np.zeros((3, 2), np.uint8) if signs is None else signs
+        self.rows = np.full((1, 16), 3.0) if rows is None else rows
+
+    def embed_with_signs(self, texts: Sequence[str]) -> Any:
+        return self.embed(texts), [self.signs for _ in texts]
+
+    def embed_query_with_words(self, text: str) -> Any:
+        return self.embed_query(text), AskedWords((text,), self.rows)
+
+
+def test_the_words_that_it_reads_are_taken() -> None:
+    own = OwnEmbedder(Reader())
+    assert isinstance(own, WithSigns)
+    rows, signs = own.embed_with_signs(["a", "b"])
+    assert (rows.tolist(), [one.shape for one in signs]) == ([[0.5] * 4] * 2, [(3, 2)] * 2)
+    row, asked = own.embed_query_with_words("a")
+    assert (row.tolist(), asked.words, asked.rows.tolist()) == ([0.5] * 4, ("a",), [[0.25] * 16])
+    assert not isinstance(OwnEmbedder(Given(lambda texts: np.ones((len(texts), 4)))), WithSigns)
+
+
+@pytest.mark.parametrize("signs", [np.zeros((3, 1), np.uint8), np.zeros((3, 2), np.int64), np.zeros(2, np.uint8), None])
+def test_signs_of_another_form_are_a_fault(signs: Any) -> None:
+    reader = Reader()
+    reader.signs = signs
+    with pytest.raises(ServiceError, match="the embedder 'mine'"):
+        OwnEmbedder(reader).embed_with_signs(["a"])
+
+
+def test_words_without_their_rows_are_a_fault() -> None:
+    with pytest.raises(ServiceError, match="the embedder 'mine'"):
+        OwnEmbedder(Reader(rows=np.ones((1, 8)))).embed_query_with_words("a")

@@ -20,7 +20,7 @@ def test_the_nearest_are_those_of_the_vectors_to_a_sixteenth_of_a_step(make: Cal
     stored = quantise(vectors)
     index = Index(16)
     index.put(memories, {memory.id: vector for memory, vector in zip(memories, stored, strict=True)})
-    kept = np.stack([scale * refined(codes[None], residues[None])[0] for scale, codes, residues in stored])
+    kept = np.stack([scale * refined(codes[None], residues[None])[0] for scale, codes, residues, _ in stored])
     np.testing.assert_allclose(kept, vectors, atol=max(each.scale for each in stored) / 16)
     mask = np.arange(600) % 3 > 0
     for query in vectors[:20] + np.float32(0.3) * chance.standard_normal((20, 16)).astype(np.float32):
