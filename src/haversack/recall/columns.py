@@ -170,7 +170,7 @@ class Columns:
         """Add absent rows; returns the first of them."""
         first, self.rows = self.rows, self.rows + count
         if self.rows > self._room:
-            self._grow(max(self.rows, self._room + self._room // 2, 64))
+            self._grow(max(self.rows, self._room + self._room // 8, 64))
         for name, (_, absent) in SCHEMA.items():
             self._full[name][first : self.rows] = absent
         for name in WIDE:

@@ -55,4 +55,4 @@ class Pieces:
 
 
 def _room(have: int, need: int) -> int:
-    return have if need <= have else max(need, have * 3 // 2, 1024)
+    return have if need <= have else max(need, have + have // 8, 1024)

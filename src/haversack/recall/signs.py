@@ -65,7 +65,7 @@ class SignTable:
 
 
 def _room(have: int, need: int) -> int:
-    return have if need <= have else max(need, have * 3 // 2, 64)
+    return have if need <= have else max(need, have + have // 8, 64)
 
 
 def _longer(array: NDArray[Any], rows: int) -> NDArray[Any]:
