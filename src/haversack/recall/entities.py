@@ -14,7 +14,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.recall.columns import Flag
 from haversack.recall.index import Index
 from haversack.recall.names import Name, entity_key, names_in
 from haversack.recall.nearest import best
@@ -53,9 +52,7 @@ def lift(index: Index, text: str, rows: Rows, match: Floats, entities_of: Entiti
 
 def _holders(index: Index, name: Name) -> NDArray[np.int32]:
     """The rows that list an entity; none when too many do."""
-    rows, _ = index.facets.find(entity_key(name))
-    if index.gone:
-        rows = rows[(index.columns.flags[rows] & np.uint16(Flag.PRESENT)) != 0]
+    rows, _ = index.holders(index.facets, entity_key(name))
     return rows if len(rows) <= max(_FEW, _COMMON * index.present) else rows[:0]
 
 

@@ -170,7 +170,7 @@ def _session_words(index: Index, own: Floats, sessions: _Sessions) -> Floats:
     cells = (sessions.of * np.int32(terms))[:, None] + np.arange(terms, dtype=np.int32)
     held = np.bincount(cells.ravel(), own.ravel(), count * terms).reshape(count, terms)
     holders = np.count_nonzero(held, axis=0)
-    weights = np.log(1 + (np.maximum(0, len(index.sessions) - holders) + 0.5) / (holders + 0.5))
+    weights = np.log(1 + (np.maximum(0, index.extent.session_count - holders) + 0.5) / (holders + 0.5))
     lengths, mean = index.extent.session_lengths, index.extent.session_mean
     scale = 0.9 * (0.6 + 0.4 * lengths[sessions.codes] / mean)
     words = (weights * held / (held + scale[:, None])).sum(axis=1)

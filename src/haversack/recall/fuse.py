@@ -92,7 +92,7 @@ def gather(
     """The rows that any mask lets pass and that anything connects with the question, with their features."""
     columns, mask = index.columns, masks[0] if len(masks) == 1 else np.logical_or.reduce(masks)
     scale = _Scale(_top(grasp.lexical, mask), 0.0 if grasp.cosine is None else _top(grasp.cosine, mask))
-    rows = np.flatnonzero(mask) if len(mask) <= _ALL_BELOW else _pool(index, grasp, scale, mask, masks)
+    rows = np.flatnonzero(mask) if index.present <= _ALL_BELOW else _pool(index, grasp, scale, mask, masks)
     lifted = None
     if entities_of is not None and len(index.names):
         rows, lifted = _lifted(index, grasp, scale, rows, mask, entities_of)
@@ -248,9 +248,14 @@ def _pool(index: Index, grasp: Grasp, scale: _Scale, mask: Mask, masks: Sequence
 def _then(index: Index, question: Question) -> Mask:
     """Rows of the days and months that the question names, whatever they say."""
     time = index.columns.time
-    spans = [(micros(span.start), micros(span.end)) for span in question.spans if span.grain is not Grain.YEAR]
-    none = np.zeros(len(time), np.bool_)
-    return np.logical_or.reduce([none, *((time >= start) & (time < end) for start, end in spans)])
+    near = ((micros(span.start), micros(span.end)) for span in question.spans if span.grain is not Grain.YEAR)
+    edges: list[int] = []
+    for start, end in sorted(near):
+        if edges and start <= edges[-1]:
+            edges[-1] = max(edges[-1], end)
+        else:
+            edges += (start, end)
+    return np.searchsorted(np.array(edges, np.int64), time, side="right") % 2 == 1
 
 
 def _closest(match: Floats, born: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,10 @@ class Extent(NamedTuple):
     """Words of each session, and 0 for none."""
     session_mean: float
     """Words per session, at least 1."""
+    session_count: int
+    """Sessions of which anything is left."""
+    speaking: NDArray[np.bool_]
+    """Which speakers have said anything that is left, by their codes."""
 
 
 class Index:
@@ -115,21 +119,7 @@ class Index:
     def extent(self) -> Extent:
         """Looked up once after each change."""
         if self._extent is None:
-            columns = self.columns
-            dated = (columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()
-            pinned = (columns.flags & np.uint16(Flag.PINNED)).any()
-            senseless = (columns.scale <= 0).any()
-            lengths = np.array([*self.session_length, 0.0])
-            mean = max(1.0, float(lengths.sum()) / max(1, len(self.session_length)))
-            self._extent = Extent(
-                int(columns.time.min(initial=LAST)),
-                bool(dated),
-                bool(pinned),
-                _trusted(columns),
-                bool(senseless),
-                lengths,
-                mean,
-            )
+            self._extent = self._measured()
         return self._extent
 
     @property
@@ -157,6 +147,14 @@ class Index:
     def mean_length(self) -> float:
         """Words per memory."""
         return self.total_length / self.present if self.present else 0.0
+
+    def holders(self, postings: Postings, key: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """The rows that hold a word or facet and stand for something, and how often each does."""
+        rows, counts = postings.find(key)
+        if not self.gone:
+            return rows, counts
+        kept = (self.columns.flags[rows] & np.uint16(Flag.PRESENT)) != 0
+        return rows[kept], counts[kept]
 
     def put(self, memories: Sequence[Memory], vectors: Mapping[str, Quantised]) -> None:
         """Add new memories and take over changed ones; `vectors` by memory id, as far as they exist."""
@@ -233,7 +231,26 @@ class Index:
 
     def speakers_named(self, words: frozenset[str]) -> list[str]:
         """Speakers whose name, or first name of at least three letters, is among these folded words; roles are none."""
-        return sorted({name for word in words for name in self._called.get(word, ())})
+        called = {name for word in words for name in self._called.get(word, ())}
+        return sorted(name for name in called if self.extent.speaking[self.speakers[name]])
+
+    def _measured(self) -> Extent:
+        columns = self.columns
+        present = (columns.flags & np.uint16(Flag.PRESENT)) != 0
+        trust = columns.trust[present]
+        lengths = np.array([*self.session_length, 0.0])
+        count = int(np.count_nonzero(_which(columns.session[present], len(self.sessions))))
+        return Extent(
+            earliest=int(columns.time[present].min(initial=LAST)),
+            dated=bool((columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()),
+            pinned=bool((columns.flags & np.uint16(Flag.PINNED)).any()),
+            trusted=int(trust.min()) if len(trust) and trust.min() != trust.max() else None,
+            senseless=bool((columns.scale <= 0).any()),
+            session_lengths=lengths,
+            session_mean=max(1.0, float(lengths.sum()) / max(1, count)),
+            session_count=count,
+            speaking=_which(columns.speaker[present], len(self.speakers)),
+        )
 
     def _append(self, fresh: Sequence[_Read]) -> None:
         columns = self.columns
@@ -335,6 +352,13 @@ class Index:
         self._weigh(row, -1)
 
 
+def _which(codes: NDArray[np.integer[Any]], count: int) -> NDArray[np.bool_]:
+    """Which of so many codes there are; NOWHERE is none."""
+    held = np.zeros(count + 1, np.bool_)
+    held[codes] = True  # NOWHERE marks the last
+    return held[:-1]
+
+
 def _hash(*parts: str) -> int:
     data = "\x00".join(parts).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
@@ -366,8 +390,3 @@ def _turn(memory: Memory) -> int:
 def _facets(memory: Memory, names: Iterable[Name]) -> list[int]:
     fields = [field_key(*field) for field in memory.metadata.items()]
     return [tag_key(tag) for tag in memory.tags] + fields + [entity_key(name) for name in names]
-
-
-def _trusted(columns: Columns) -> int | None:
-    codes = columns.trust[(columns.flags & np.uint16(Flag.PRESENT)) != 0]
-    return int(codes.min()) if len(codes) and codes.min() != codes.max() else None

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.recall.columns import Flag
 from haversack.recall.index import Index
 from haversack.scoring.blend import lexical_b
 
@@ -29,12 +28,9 @@ class Term:
 
 def find_terms(index: Index, keys: Iterable[int]) -> list[Term]:
     """The postings of those keys that any memory holds."""
-    flags, terms = index.columns.flags, list[Term]()
+    terms = list[Term]()
     for key in keys:
-        rows, counts = index.words.find(key)
-        if index.gone:
-            kept = (flags[rows] & np.uint16(Flag.PRESENT)) != 0
-            rows, counts = rows[kept], counts[kept]
+        rows, counts = index.holders(index.words, key)
         if len(rows):
             terms.append(Term(inverse_frequency(index.present, len(rows)), rows, counts))
     return terms

@@ -19,6 +19,8 @@ __all__ = ["best", "nearest"]
 
 _WIDER, _SPARE = 2, 16
 """So many times the wanted rows, and these besides, are looked at more closely."""
+_AT_ONCE = 16_384
+"""Rows whose vectors are spread out at a time."""
 _MANY = 64
 """Times the wanted values from which a sample tells first where to look."""
 
@@ -34,15 +36,23 @@ def nearest(
     scores = mask * (_shared(index, text) if likeness is None else likeness)
     rows = best(scores, index.columns.born, len(scores) if count is None else _WIDER * count + _SPARE)
     rows = rows[scores[rows] > 0]
-    found = scores[rows] if vector is None or count is None else _closer(index.columns, rows, vector)
+    found = scores[rows] if vector is None else _closer(index.columns, rows, vector)
     order = np.lexsort((index.columns.born[rows], -found))[:count]
     order = order[found[order] > 0]
     return rows[order], found[order]
 
 
 def _closer(columns: Columns, rows: NDArray[np.intp], vector: Vectors) -> NDArray[np.float32]:
-    """Cosines with the residues, and without rounding the question's vector: both decide near the last place."""
-    return (refined(columns.vectors[rows], columns.residues[rows]) @ vector * columns.scale[rows]).astype(np.float32)
+    """Cosines with the residues, and without rounding the question's vector: both decide near the last place.
+
+    Unlike a matrix product they do not depend on how many rows there are.
+    """
+    found = np.zeros(len(rows), np.float32)
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        steps = refined(columns.vectors[some], columns.residues[some])
+        found[start : start + _AT_ONCE] = np.einsum("rd,d->r", steps, vector) * columns.scale[some]
+    return found
 
 
 def best(values: NDArray[np.float32], born: NDArray[np.int64], count: int) -> NDArray[np.intp]:
@@ -74,8 +84,8 @@ def _shared(index: Index, text: str) -> NDArray[np.float32]:
     scores = np.zeros(index.columns.rows, np.float32)
     total = 0.0
     for key in query_keys(text):
-        rows, _ = index.words.find(key)
-        weight = math.log1p(index.columns.rows / (1 + len(rows)))
+        rows, _ = index.holders(index.words, key)
+        weight = math.log1p(index.present / (1 + len(rows)))
         total += weight
         scores[rows] += np.float32(weight)
     return scores / np.float32(total or 1.0)

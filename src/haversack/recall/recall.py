@@ -245,15 +245,17 @@ class Recall:
         return _Asked(query=query, vector=vector, words=words, now=now, weights=weights or self._options.weights)
 
     def _embedded(self, query: str) -> tuple[Vectors | None, AskedWords | None]:
-        """The query's vector and its words; None without an embedder, and when its service fails."""
+        """The query's vector and its words; None without an embedder, when its service fails, and without direction."""
         if self._embedder is None:
             return None, None
         try:
             if isinstance(self._embedder, WithSigns):
-                return self._embedder.embed_query_with_words(query)
-            return self._embedder.embed_query(query), None
+                vector, words = self._embedder.embed_query_with_words(query)
+            else:
+                vector, words = self._embedder.embed_query(query), None
         except ServiceError:
             return None, None
+        return vector if vector.any() else None, words
 
     def _rank(self, slot: Slot, asked: _Asked, masks: Sequence[Mask], limit: int | None) -> list[Ranking]:
         """The best `limit` candidates under each mask."""

@@ -42,9 +42,9 @@ def spans(query: str, now: datetime, earliest: datetime) -> tuple[Span, ...]:
     A month, day or quarter without a year stands for each of its occurrences from `earliest` to the end of this year,
     at most ten years back. A date of which nobody can say which number is the month is read both ways. `since`,
     `before` and the like give the date itself and, more weakly, all that lies on that side of it; `the week before` it
-    gives that week alone.
+    gives that week alone. A text that names more times than anybody asks about is read for the most telling ones alone.
     """
-    text = in_english(query.lower()).replace(_MARK, " ")
+    text = in_english(query.lower())[:_LONGEST].replace(_MARK, " ")
     if _TELLING.isdisjoint(_TOKEN.findall(text)):
         return ()
     return _Reading(text, now, earliest).spans()
@@ -52,6 +52,10 @@ def spans(query: str, now: datetime, earliest: datetime) -> tuple[Span, ...]:
 
 _Match = re.Match[str]
 _MARK = "\ue000"
+_MOST = 40
+"""Times that are read of one query."""
+_LONGEST = 20_000
+"""Characters that are looked through for them; signs become words, which are longer."""
 _AT = rf"(?P<at>{_MARK}\d+{_MARK})"
 
 
@@ -66,12 +70,12 @@ class _Reading:
 
     def spans(self) -> tuple[Span, ...]:
         for pattern, read in _RULES:
-            if pattern.search(self.text):
-                self._replace(pattern, read)
+            if (left := _MOST - len(self.marked)) > 0 and pattern.search(self.text):
+                self._replace(pattern, read, left)
         if self.marked:
             for pattern, relate in _RELATIONS:
                 self._replace(pattern, relate)
-        return tuple(span for found in self.marked for span in found)
+        return tuple(dict.fromkeys(span for found in self.marked for span in found))
 
     @property
     def zone(self) -> tzinfo:
@@ -94,7 +98,7 @@ class _Reading:
         found, self.marked[place] = self.marked[place], []
         return found
 
-    def _replace(self, pattern: re.Pattern[str], read: _Read) -> None:
+    def _replace(self, pattern: re.Pattern[str], read: _Read, most: int = 0) -> None:
         def marked(match: _Match) -> str:
             try:
                 found = read(match, self)
@@ -103,7 +107,7 @@ class _Reading:
             self.marked.append(found)
             return f"{match.groupdict().get('keep') or ''}{_MARK}{len(self.marked) - 1}{_MARK}"
 
-        self.text = pattern.sub(marked, self.text)
+        self.text = pattern.sub(marked, self.text, most)
 
 
 _Read = Callable[[_Match, _Reading], list[Span]]

@@ -8,11 +8,12 @@ from typing import Protocol
 import pytest
 
 from haversack.embed.embedder import Embedder
+from haversack.embed.static import StaticEmbedder
 from haversack.errors import InputError, QueryError
 from haversack.model.memory import Kind, Memory, Source, Stage
 from haversack.model.query import Filter
 from haversack.recall import Recall
-from haversack.scoring.blend import SIMILARITY
+from haversack.scoring.blend import DEFAULT, SIMILARITY, Weights
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch, Erasure
 
@@ -76,6 +77,36 @@ def test_deltas_rank_like_a_fresh_index(store: MemoryStore, put: Put) -> None:
     fresh = Recall(store).search(["n"], "late ferry", now=NOW, top_k=10)
     assert recall.search(["n"], "late ferry", now=NOW, top_k=10) == fresh
     assert len(fresh) == 5
+
+
+@pytest.mark.parametrize(
+    ("query", "weights"),
+    [
+        ("late ferry", DEFAULT),  # sessions count
+        ("the ferry in December", DEFAULT),  # the first year that is meant
+        ("Did Ada like the soup?", DEFAULT),  # names of speakers
+        ("late ferry", SIMILARITY),  # how rare a word is
+    ],
+)
+def test_what_was_erased_leaves_no_trace_in_scores(store: MemoryStore, put: Put, query: str, weights: Weights) -> None:
+    words = StaticEmbedder().words
+    recall = Recall(store, words=words)
+    put(["the ferry was full", "soup for two", "it was late", "ada: a ferry"], session="s")
+    put(["we took the ferry", "late soup"], session="t", event_time=datetime(2024, 1, 3, tzinfo=UTC))
+    gone = put(["late ferry", "late", "a ferry"], session="u", speaker="Ada")
+    gone += put(["late"], session="v", event_time=datetime(2023, 12, 1, tzinfo=UTC))
+    found(recall, "ferry")
+    store.apply("n", Batch(erase=Erasure(memories=tuple(memory.id for memory in gone))))
+    asked = {"query": query, "now": NOW, "top_k": 10, "weights": weights}
+    assert recall.search(["n"], **asked) == Recall(store, words=words).search(["n"], **asked)  # type: ignore[arg-type]
+
+
+def test_how_many_are_looked_at_does_not_depend_on_what_was_erased(store: MemoryStore, put: Put) -> None:
+    recall = Recall(store)
+    kept, gone = put(["a ferry"] * 600), put(["a bus"] * 1500)
+    found(recall, "ferry")
+    store.apply("n", Batch(erase=Erasure(memories=tuple(memory.id for memory in gone))))
+    assert set(found(recall, "ferry", top_k=1000)) == {memory.id for memory in kept}
 
 
 def test_namespaces_have_their_own_statistics(store: MemoryStore, put: Put) -> None:
@@ -226,7 +257,20 @@ def test_similarity_ranks_by_the_cosine_alone(store: MemoryStore, put: Put, embe
     assert [hit.id for hit in hits] == [near.id, far.id]
     assert [hit.score for hit in hits] == pytest.approx([0.8, 0.6], abs=0.01)
     assert [hit.parts for hit in hits] == [{"meaning": hit.score} for hit in hits]
-    assert [hit.id for hit in recall.search(["n"], "ask", now=NOW, top_k=1, weights=SIMILARITY)] == [near.id]
+    assert recall.search(["n"], "ask", now=NOW, top_k=1, weights=SIMILARITY) == hits[:1]
+    standing = recall.explain(["n"], "ask", far.id, now=NOW, weights=SIMILARITY)
+    assert standing is not None
+    assert (standing.rank, standing.score, standing.parts) == (2, hits[1].score, hits[1].parts)
+
+
+def test_similarity_of_what_has_no_direction_is_the_share_of_the_words(
+    store: MemoryStore, put: Put, embedder_of: MakeEmbedder
+) -> None:
+    same, _ = put(["zzz", "tea"])
+    recall = Recall(store, embedder_of({"zzz": [0.0, 0.0], "tea": [1.0, 0.0]}))
+    recall.reembed("n")
+    hits = recall.search(["n"], "zzz", now=NOW, top_k=10, weights=SIMILARITY)
+    assert [(hit.id, hit.parts) for hit in hits] == [(same.id, {"words": 1.0})]
 
 
 def test_similarity_without_vectors_is_the_share_of_the_words(store: MemoryStore, put: Put) -> None:

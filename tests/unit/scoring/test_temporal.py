@@ -44,6 +44,12 @@ def test_one_span(query: str, start: str, end: str, grain: Grain) -> None:
     assert read(query) == [(start, end, grain)]
 
 
+def test_of_more_times_than_anybody_asks_about_forty_are_read_and_each_span_once() -> None:
+    days = [f"on 2023-{month:02}-{day:02}" for month in (3, 4) for day in range(1, 31)]
+    assert len(read(" ".join(days))) == 40
+    assert read("last week " * 3_000) == read("last week")
+
+
 def test_a_month_without_a_year_is_each_of_them_since_the_earliest_memory() -> None:
     assert [start for start, _, _ in read("in March")] == ["2023-03-01", "2024-03-01"]
 
