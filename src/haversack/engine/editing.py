@@ -111,7 +111,7 @@ def _edited(core: Core, old: Memory, parts: Sequence[Memory], changes: Mapping[s
 
 
 def _reworded(core: Core, new: Memory, others: Sequence[Memory]) -> list[Memory]:
-    """The new text in as many parts as it needs; parts that it does not need are kept, ended and hidden behind it."""
+    """The new text in as many parts as it needs; what it does not need is no part any more, but ended and hidden."""
     now = core.clock()
     ids = chain((part.id for part in others), core.new_ids(now))
     fresh = split_memory(core, replace(new, source=replace(new.source, part=None)), ids)
@@ -122,7 +122,10 @@ def _reworded(core: Core, new: Memory, others: Sequence[Memory]) -> list[Memory]
             replace(former[one.id], content=one.content, source=one.source) if one.id in former else one
             for one in fresh
         ),
-        *(replace(part, superseded_by=new.id, valid_to=part.valid_to or now) for part in left),
+        *(
+            replace(part, source=replace(part.source, part=None), superseded_by=new.id, valid_to=part.valid_to or now)
+            for part in left
+        ),
     ]
 
 

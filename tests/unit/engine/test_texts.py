@@ -68,6 +68,9 @@ def test_new_words_take_the_place_of_the_whole_text(ns: Namespace, how: str) -> 
     ns.edit(first.id, content=TEXT)
     again = [hit.memory for hit in ns.recall("tide", top_k=100)]
     assert "".join(one.content for one in sorted(again, key=lambda one: one.source.part or (0, 0))) == TEXT
+    assert "".join(one.content for one in ns.parts(first.id)) == TEXT
+    assert set(ns.forget(first.id).memories) == {one.id for one in again}
+    assert set(ns.forget(first.id, hard=True).derived) >= {one.id for one in others}
 
 
 def test_a_longer_text_keeps_the_names_of_its_parts_and_adds_some(ns: Namespace) -> None:
