@@ -14,9 +14,9 @@ from datetime import datetime
 from haversack.compaction.dedup import SUBJECT, Relation, admit, lexical_similarity
 from haversack.embed.codec import embed_stored
 from haversack.embed.embedder import Vectors
+from haversack.embed.lapse import WordsAlone
 from haversack.engine.aging import policy_of
 from haversack.engine.core import Core
-from haversack.errors import ServiceError
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
@@ -193,10 +193,9 @@ def _embedded(core: Core, drafts: Sequence[Memory]) -> tuple[Vectors, list[bytes
     """Vectors, and what is stored of each; None without an embedder, and where its service fails: words alone tell."""
     if core.embedder is None:
         return None
-    try:
+    with WordsAlone():
         return embed_stored(core.embedder, [indexed_text(draft) for draft in drafts])
-    except ServiceError:
-        return None
+    return None
 
 
 def _vectors(core: Core, drafts: Sequence[Memory], embedded: tuple[Vectors, list[bytes]] | None) -> tuple[Vector, ...]:

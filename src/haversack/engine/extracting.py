@@ -10,12 +10,12 @@ from haversack.compaction.extraction.background import BackgroundExtraction
 from haversack.compaction.extraction.extractor import Extracted, Extractor
 from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.embed.embedder import Embedder, Vectors
+from haversack.embed.lapse import WordsAlone
 from haversack.engine.admitting import STATEMENTS
 from haversack.engine.aging import policy_of
 from haversack.engine.core import Core
 from haversack.engine.costing import metered
 from haversack.engine.writing import completed
-from haversack.errors import ServiceError
 from haversack.llm.cost import Purpose
 from haversack.llm.port import Cancel
 from haversack.model.memory import Memory
@@ -118,10 +118,9 @@ def _on_subject(core: Core, namespace: str, subject: str) -> list[Memory]:
 def _embedded(core: Core, texts: Sequence[str]) -> Sequence[Vectors] | None:
     if core.embedder is None or not texts:
         return None
-    try:
+    with WordsAlone():
         return list(core.embedder.embed(texts))
-    except ServiceError:
-        return None
+    return None
 
 
 def similarity(core: Core) -> Similar:
@@ -133,10 +132,9 @@ def _cosines(embedder: Embedder) -> Similar:
     def similar(text: str, others: Sequence[str]) -> Sequence[float]:
         if not others:
             return []
-        try:
+        with WordsAlone():
             mine, *theirs = embedder.embed([text, *others])
-        except ServiceError:
-            return lexical_similarity(text, others)
-        return [float(mine @ other) for other in theirs]
+            return [float(mine @ other) for other in theirs]
+        return lexical_similarity(text, others)
 
     return similar

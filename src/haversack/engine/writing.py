@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from haversack.embed.codec import embed_stored
+from haversack.embed.lapse import WordsAlone
 from haversack.engine.core import Core
 from haversack.engine.prices import count_lines
-from haversack.errors import ConflictError, ServiceError
+from haversack.errors import ConflictError
 from haversack.model.memory import Memory
 from haversack.recall import indexed_text
 from haversack.store.port import Applied, Batch, Vector
@@ -56,10 +57,9 @@ def _vectors(core: Core, memories: Sequence[Memory]) -> tuple[Vector, ...]:
     embedder = core.embedder
     if embedder is None or not memories:
         return ()
-    try:
+    with WordsAlone():
         _, data = embed_stored(embedder, [indexed_text(memory) for memory in memories])
-    except ServiceError:
-        return ()
-    return tuple(
-        Vector(memory=memory.id, model=embedder.model, data=one) for memory, one in zip(memories, data, strict=True)
-    )
+        return tuple(
+            Vector(memory=memory.id, model=embedder.model, data=one) for memory, one in zip(memories, data, strict=True)
+        )
+    return ()

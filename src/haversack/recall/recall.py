@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from haversack.embed.codec import embed_stored
 from haversack.embed.embedder import AskedWords, Embedder, Vectors, WithSigns, WithWords, WordVectors
+from haversack.embed.lapse import WordsAlone
 from haversack.embed.static import StaticEmbedder
-from haversack.errors import ServiceError
 from haversack.model.memory import Json, Memory
 from haversack.model.query import Filter
 from haversack.model.times import micros
@@ -248,14 +248,13 @@ class Recall:
         """The query's vector and its words; None without an embedder, when its service fails, and without direction."""
         if self._embedder is None:
             return None, None
-        try:
+        vector, words = None, None
+        with WordsAlone():
             if isinstance(self._embedder, WithSigns):
                 vector, words = self._embedder.embed_query_with_words(query)
             else:
-                vector, words = self._embedder.embed_query(query), None
-        except ServiceError:
-            return None, None
-        return vector if vector.any() else None, words
+                vector = self._embedder.embed_query(query)
+        return vector if vector is not None and vector.any() else None, words
 
     def _rank(self, slot: Slot, asked: _Asked, masks: Sequence[Mask], limit: int | None) -> list[Ranking]:
         """The best `limit` candidates under each mask."""

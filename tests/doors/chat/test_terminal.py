@@ -39,7 +39,7 @@ def walk_through_every_command(terminal: Any, answered: Callable[[str], str]) ->
     assert "fits" in say(f"/why {units}", "in the last prompt: kept")
     say("/debug-budget", "normal")
     say("/tool-budget", "no tools")
-    say("/debug-retrieval units", "recency 1.00")
+    say("/debug-retrieval units", "siblings 1.00")
     say("/prime", "Alice prefers metric units")
     say("/memory", "1 fact")
     say("/facts", "Alice prefers")
