@@ -96,7 +96,9 @@ def test_what_passes_and_holds_the_word_is_found(rows: list[Memory], chosen: Fil
     query=contents,
     end=st.sampled_from(["", " latest"]),
     few=st.integers(1, 12),
-    weights=st.sampled_from([DEFAULT, RETRIEVAL, SIMILARITY, replace(DEFAULT, importance=3.0)]),
+    weights=st.sampled_from(
+        [DEFAULT, RETRIEVAL, SIMILARITY, replace(DEFAULT, importance=100.0), replace(RETRIEVAL, relevance=1e-45)]
+    ),
     chosen=st.sampled_from([Filter(), Filter(session="s"), Filter(tags=frozenset({"a"}))]),
     embedder=st.sampled_from([None, EMBEDDER]),
 )

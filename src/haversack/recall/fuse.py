@@ -172,9 +172,8 @@ def rank(
         scores = 1 / (1 + np.exp(-(odds + raised + np.float32(LATEST if latest else weights.recency) * recency)))
     else:
         parts["relevance"] = relevance = _stretched(odds)
-        total = np.float32(weights.relevance + weights.importance + weights.recency)
-        scores = weights.relevance * relevance / total + weights.importance * importance / total
-        scores = scores + weights.recency * recency / total
+        shares = weights.shares
+        scores = shares["relevance"] * relevance + shares["importance"] * importance + shares["recency"] * recency
     parts |= {name: signal for name, _, signal in shifts} | {"importance": importance, "recency": recency}
     told = tuple((name, prior) for name, prior, _ in shifts)
     return Ranking(

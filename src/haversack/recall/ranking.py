@@ -97,9 +97,7 @@ def measure(
     """How the parts are told that these weights lead to."""
     told = {**ranges(learned, traits), "siblings": Range(-MOST_SIBLINGS, MOST_SIBLINGS)}
     if not weights.prior:
-        total = weights.relevance + weights.importance + weights.recency
-        shares = {name: getattr(weights, name) / total for name in ("relevance", "importance", "recency")}
-        return Measure(ranges=told, formula=Formula(weights=MappingProxyType(shares)))
+        return Measure(ranges=told, formula=Formula(weights=MappingProxyType(weights.shares)))
     heavy = {name: each.spread for name, each in told.items()} | {name: each.weight for name, each in priors}
     heavy |= {"importance": weights.importance, "recency": LATEST if latest else weights.recency}
     start = learned.shift + sum(each.least for each in told.values()) - weights.importance / 2

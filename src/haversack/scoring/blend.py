@@ -5,7 +5,6 @@ The numbers are in `learned.py`; `bench/recall/train.py` derives them.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from haversack.errors import InputError
@@ -37,9 +36,12 @@ class Traits:
     """The share of memories that a `user` or an `assistant` said: 0 in chats between people, 1 in assistant logs."""
 
 
+_MOST, _MOST_DAYS = 100, 100_000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much relevance, importance and recency count: 0 or more, not all 0; they need not sum to 1."""
+    """How much relevance, importance and recency count: from 0 to 100, not all 0; they need not sum to 1."""
 
     relevance: float
     importance: float
@@ -55,12 +57,19 @@ class Weights:
     def __post_init__(self) -> None:
         for name in ("relevance", "importance", "recency", "recency_days"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-                raise InputError(f"weights: {name}={value!r} must be a number of 0 or more")
+            most = _MOST_DAYS if name == "recency_days" else _MOST
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+                raise InputError(f"weights: {name}={value!r} must be a number from 0 to {most}")
         if self.recency_days == 0:
             raise InputError("weights: recency_days=0 must be more than 0")
         if self.relevance + self.importance + self.recency == 0:
             raise InputError("weights: relevance, importance and recency are all 0; one must be more")
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The three as shares of their sum."""
+        total = self.relevance + self.importance + self.recency
+        return {name: getattr(self, name) / total for name in ("relevance", "importance", "recency")}
 
 
 DEFAULT = Weights(relevance=1.0, importance=1.0, recency=0.1, recency_days=90.0, prior=True)

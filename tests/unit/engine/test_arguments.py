@@ -79,6 +79,11 @@ WRONG_CALLS: list[tuple[Callable[[Any], object], str]] = [
     (lambda ns: ns.context("x", hold_back=5), "hold_back must be a list, not int"),
     (lambda ns: ns.context("x", hold_back=[[]]), r"unknown choice \[\] in hold_back"),
     (lambda ns: ns.recall("x", weights=[]), r"unknown weights \[\]"),
+    (lambda ns: ns.recall("x", weights={"recency": 1e308}), r"recency=1e\+308 must be a number from 0 to 100"),
+    (
+        lambda ns: ns.recall("x", weights={"recency_days": 1e6}),
+        "recency_days=1000000.0 must be a number from 0 to 100000",
+    ),
     (lambda ns: ns.context("x", format=""), "unknown format ''"),
     (lambda ns: ns.context("x", layout=""), "layout='' is not known"),
     (lambda ns: ns.context("x", layout=[]), r"layout=\[\] is not known"),
