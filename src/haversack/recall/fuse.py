@@ -116,20 +116,8 @@ def gather(
     )
     found = features(index, grasp.question, evidence, rows, around)
     sensed = np.zeros(len(rows), np.bool_) if cosine is None else sensed.take(own)
-    connected = (match.take(own) > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
-    if grasp.question.spans:
-        connected |= _told_then(found, alone=not connected.any())
-    if lifted is not None:
-        connected |= lifted > 0
-    if connected.all():
-        return Pool(rows=rows, features=found, sensed=sensed, lifted=lifted)
-    kept = np.flatnonzero(connected)  # places select ten times faster than a mask
-    return Pool(
-        rows=rows[kept],
-        features={name: value[kept] for name, value in found.items()},
-        sensed=sensed[kept],
-        lifted=None if lifted is None else lifted[kept],
-    )
+    pool = Pool(rows=rows, features=found, sensed=sensed, lifted=lifted)
+    return _connected(pool, match.take(own), timed=bool(grasp.question.spans))
 
 
 def weigh(pool: Pool, learned: Learned, traits: Traits) -> dict[str, Floats]:
@@ -260,6 +248,25 @@ def _then(index: Index, question: Question) -> Mask:
 def _closest(match: Floats, born: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Those of the rows that match best, and of equals the later ones, no more than a pool holds."""
     return rows[np.lexsort((-born[rows], -match[rows]))[:_POOL]] if len(rows) > _POOL else rows
+
+
+def _connected(pool: Pool, match: Floats, *, timed: bool) -> Pool:
+    """Those that anything connects with the question, which names a time when it is `timed`."""
+    found, lifted = pool.features, pool.lifted
+    connected = (match > 0) | (found["before"] + found["after"] + found["session_best"] > 0)
+    if timed:
+        connected |= _told_then(found, alone=not connected.any())
+    if lifted is not None:
+        connected |= lifted > 0
+    if connected.all():
+        return pool
+    kept = np.flatnonzero(connected)  # places select ten times faster than a mask
+    return Pool(
+        rows=pool.rows[kept],
+        features={name: value[kept] for name, value in found.items()},
+        sensed=pool.sensed[kept],
+        lifted=None if lifted is None else lifted[kept],
+    )
 
 
 def _told_then(found: dict[str, Floats], *, alone: bool) -> Mask:
