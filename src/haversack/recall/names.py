@@ -32,8 +32,9 @@ class Names:
     """All names; iterates over them as they came."""
 
     def __init__(self, names: Iterable[Name] = ()) -> None:
-        self._known = dict.fromkeys(names)
-        self._longest = max(map(len, self._known), default=0)
+        self._known: dict[Name, None] = {}
+        self._lengths = set[int]()
+        self.add(names)
 
     def __iter__(self) -> Iterator[Name]:
         return iter(self._known)
@@ -45,16 +46,12 @@ class Names:
         """Take more in."""
         for name in names:
             self._known[name] = None
-            self._longest = max(self._longest, len(name))
+            self._lengths.add(len(name))
 
     def said(self, text: str) -> list[Name]:
         """The names that stand in a text as a whole, in order of their ends."""
-        keys = name_keys(text)[:_READ]
-        spans = (
-            keys[end - length : end]
-            for end in range(1, len(keys) + 1)
-            for length in range(min(end, self._longest), 0, -1)
-        )
+        keys, lengths = name_keys(text)[:_READ], sorted(self._lengths, reverse=True)
+        spans = (keys[end - length : end] for end in range(1, len(keys) + 1) for length in lengths if length <= end)
         return list(dict.fromkeys(span for span in spans if span in self._known))
 
     @property
