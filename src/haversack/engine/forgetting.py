@@ -27,7 +27,7 @@ from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.maintenance.archive import Rewritten
 from haversack.maintenance.restore import kept_copy, set_aside
 from haversack.maintenance.texts import texts_of
-from haversack.model.memory import Memory, Stage
+from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
 from haversack.store.port import Applied, Batch, Erasure, Scrubs, Store
 
@@ -159,11 +159,30 @@ def _hide(core: Core, namespace: str, aim: Aim, now: datetime) -> Forgotten:
 
 
 def erase(store: Store, what: Forgotten) -> Applied:
-    """Remove it from a store for good, and from its bookkeeping the names of the sessions that are over."""
-    sessions = None if what.everything else what.sessions
-    unname(store, what.namespace, sessions)
+    """Remove it from a store for good, and from its bookkeeping the names of the sessions that are over.
+
+    What was merged with something that goes stands for itself again when the whole goes.
+    """
+    unname(store, what.namespace, None if what.everything else what.sessions)
+    return persisting(lambda: _erase(store, what))
+
+
+def _erase(store: Store, what: Forgotten) -> Applied:
+    seen = store.sequence(what.namespace)
     erasure = Erasure(memories=what.memories + what.derived, turns=what.turns, everything=what.everything)
-    return store.apply(what.namespace, Batch(erase=erasure, records=unnamed(store, what.namespace, sessions or ())))
+    records = () if what.everything else unnamed(store, what.namespace, what.sessions)
+    rows = () if what.everything else _released(store, what)
+    return store.apply(what.namespace, Batch(erase=erasure, memories=rows, records=records, seen=seen))
+
+
+def _released(store: Store, what: Forgotten) -> tuple[Memory, ...]:
+    """What stays of the merged wholes that go along because a part of them goes; a summary's stay ended."""
+    along = store.memories(what.namespace, what.derived)
+    wholes = {one.id: one for one in along if one.kind is not Kind.SUMMARY}
+    gone = {*what.memories, *what.derived}
+    parts = {name for whole in wholes.values() for name in whole.source.memories} - gone
+    found = store.memories(what.namespace, sorted(parts))
+    return tuple(replace(one, superseded_by=None) for one in found if one.superseded_by in wholes)
 
 
 def certified(done: Forgotten) -> Forgotten:

@@ -270,3 +270,22 @@ def test_old_entries_go(engine: Callable[..., Haversack], store: MemoryStore):
     later.audit.note(Deed(who="key2", did="recall"), now=True)
     assert later.audit.prune(datetime(2026, 4, 1, tzinfo=UTC)) == 1
     assert [deed.who for deed in later.audit.read()] == ["key2"]
+
+
+def test_what_was_merged_with_something_that_is_erased_stands_for_itself_again(ns: Namespace) -> None:
+    rome, mill, tide = (ns.remember(words) for words in ("Alice lives in Rome", "The mill is old", "The tide is low"))
+    old = ns.remember("The mill is new")
+    ns.remember("The mill was never new", supersedes=old.id)
+    whole = ns.merge([rome.id, mill.id])
+    more = ns.merge([whole.id, tide.id])
+    assert set(ns.forget(rome.id, hard=True).derived) == {whole.id, more.id}
+    assert {hit.id for hit in ns.recall("mill tide")} == {mill.id, tide.id, ns.get(old.id).superseded_by}
+    assert ns.get(old.id).superseded_by is not None
+
+
+def test_what_was_merged_stays_hidden_when_the_whole_itself_is_erased(ns: Namespace) -> None:
+    rome, mill = (ns.remember(words) for words in ("Alice lives in Rome", "The mill is old"))
+    whole = ns.merge([rome.id, mill.id])
+    ns.forget(whole.id, hard=True)
+    assert ns.recall("mill Rome") == []
+    assert ns.unfold(mill.id).superseded_by is None
