@@ -368,6 +368,7 @@ _RULES = _compiled(
         rf"\b{_WHICH} (?P<unit>week|weekend|month|quarter|year|decade)\b": _unit,
         rf"\b{_WHICH} (?:on )?{_W}\b": _weekday,
         rf"\bon {_W}\b": _weekday,
+        rf"(?P<keep>\b(?:since|after|before|until|till) ){_W}\b": _weekday,
         r"\bon the (?P<day>\d\d?)(?:st|nd|rd|th)\b": _day_of_month,
         r"\b(?:over|during|at|on) the weekend\b": _weekend,
     }

@@ -44,6 +44,13 @@ def test_one_span(query: str, start: str, end: str, grain: Grain) -> None:
     assert read(query) == [(start, end, grain)]
 
 
+def test_a_weekday_behind_since_or_before_is_the_one_before_today() -> None:
+    monday, since = ("2024-05-13", "2024-05-14", Grain.DAY), ("2024-05-13", "2024-05-16", Grain.YEAR)
+    assert read("what happened since Monday?") == [monday, since]
+    assert read("before Monday") == [monday, ("2023-02-01", "2024-05-13", Grain.YEAR)]
+    assert read("between Mondays") == read("a Monday") == []
+
+
 def test_of_more_times_than_anybody_asks_about_forty_are_read_and_each_span_once() -> None:
     days = [f"on 2023-{month:02}-{day:02}" for month in (3, 4) for day in range(1, 31)]
     assert len(read(" ".join(days))) == 40
