@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from haversack.embed.settings import EMBEDDERS, EmbeddingSettings
 from haversack.engine.calibrating import Calibrations
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
+from haversack.engine.settings import Reembed
 from haversack.errors import ConfigError, InputError, MissingExtraError, nearest
 from haversack.maintenance.archive import note_exchange
 from haversack.net import check_address
@@ -61,7 +63,7 @@ def open_haversack(
             site=_site(store, cipher),
             recall=Recall(port, vectors),
             embedder=vectors,
-            settings=settings.engine,
+            settings=replace(settings.engine, reembed=Reembed.ASKED) if read_only else settings.engine,
             memory=settings.memory,
             service=partial(open_service, settings),
             clock=utc_now,

@@ -41,6 +41,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "lifecycle": "lifecycle",
         "share": "share",
         "reorganize": "lifecycle",
+        "reembed": "reembed",
         "migrate": "maintenance",
         "snapshot": "maintenance",
         "restore": "maintenance",

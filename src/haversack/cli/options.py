@@ -6,7 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from haversack.assemble import Layout
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.engine.session import Session
+from haversack.engine.settings import Reembed
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.model.memory import Kind
 
@@ -47,15 +48,22 @@ class Place:
     as_json: bool
 
     @contextmanager
-    def open(self, *, create: bool = False, read_only: bool = False) -> Generator[Haversack]:
-        """The store; one that does not exist is an error unless the command may create it."""
+    def open(self, *, create: bool = False, read_only: bool = False, lasting: bool = False) -> Generator[Haversack]:
+        """The store; one that does not exist is an error unless the command may create it.
+
+        A command that is not `lasting` embeds nothing in the background: it is to end when it has answered.
+        """
+        from haversack.config import load_config
         from haversack.wiring import open_haversack
 
         if not create and "://" not in self.store and not Path(self.store).exists():
             raise NotFoundError(
                 f"there is no store at {self.store}: import or remember something first, or name one by --store"
             )
-        with open_haversack(self.store, read_only=read_only, config=self.config) as sack:
+        settings = load_config(self.config)
+        if not lasting:
+            settings = replace(settings, engine=replace(settings.engine, reembed=Reembed.ASKED))
+        with open_haversack(self.store, read_only=read_only, config=settings) as sack:
             yield sack
 
     @contextmanager

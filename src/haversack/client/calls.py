@@ -38,7 +38,7 @@ class Client(Transport):
         return self._send(Call(method="GET", path="/v1/namespaces", query={"cursor": cursor, "limit": limit}), Namespaces)
 
     def get_namespace(self, namespace: str) -> CensusShape:
-        """Exact counts of what it holds."""
+        """Exact counts of what it holds; `unembedded` have no vector of the present embedder."""
         return self._send(Call(method="GET", path="/v1/namespaces/{namespace}", parts={"namespace": namespace}), CensusShape)
 
     def export(self, namespace: str) -> Iterator[str]:
@@ -342,7 +342,7 @@ class AsyncClient(AsyncTransport):
         return await self._send(Call(method="GET", path="/v1/namespaces", query={"cursor": cursor, "limit": limit}), Namespaces)
 
     async def get_namespace(self, namespace: str) -> CensusShape:
-        """Exact counts of what it holds."""
+        """Exact counts of what it holds; `unembedded` have no vector of the present embedder."""
         return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}", parts={"namespace": namespace}), CensusShape)
 
     def export(self, namespace: str) -> AsyncIterator[str]:

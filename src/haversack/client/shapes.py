@@ -22,6 +22,7 @@ class CensusShape(msgspec.Struct, kw_only=True, frozen=True):
     sessions: int
     turns: int
     tombstones: int
+    unembedded: int
 
 
 class CompactionShape(msgspec.Struct, kw_only=True, frozen=True):

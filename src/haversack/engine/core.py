@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -60,6 +60,8 @@ class Core:
     runs: Runs = field(default_factory=Runs)
     buffers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     """What writes down what waits in memory, so that an erasure reaches it."""
+    readers: list[Callable[[Sequence[str]], None]] = field(default_factory=list[Callable[[Sequence[str]], None]])
+    """Who is told which namespaces a question has just read; they return at once."""
     telling: set[str] = field(default_factory=set[str])
     """Namespaces that are known to hold statements."""
     anchors: dict[tuple[str, str], Anchor] = field(default_factory=dict[tuple[str, str], Anchor])
@@ -69,6 +71,11 @@ class Core:
         """Write what the buffers hold."""
         for flush in self.buffers:
             flush()
+
+    def was_read(self, namespaces: Sequence[str]) -> None:
+        """Tell that a question has read these namespaces."""
+        for told in self.readers:
+            told(namespaces)
 
     def moment(self, asked: Moment | None) -> datetime:
         """The moment from which a call speaks, in the zone in which its days are counted; the present by default."""

@@ -14,6 +14,8 @@ from haversack.engine.jobs import JobBoard
 from haversack.engine.keeping import StoreMaintenance
 from haversack.engine.keys import Keyring
 from haversack.engine.namespace import Namespace
+from haversack.engine.renewing import Renewal
+from haversack.engine.settings import Reembed
 from haversack.engine.visits import Visits
 from haversack.errors import StoreError
 from haversack.model.text import label
@@ -38,6 +40,9 @@ class Haversack:
         """Sessions that clients open and close."""
         self.jobs = JobBoard(core)
         """Long work that outlives the call that asked for it."""
+        self._renewal = Renewal(core, self.jobs)
+        if core.embedder is not None and core.settings.reembed is Reembed.BACKGROUND:
+            core.readers.append(self._renewal.look)
         self.maintenance = StoreMaintenance(core, self.jobs)
         """Snapshots, resets, moves, and how the store is."""
 
@@ -73,11 +78,16 @@ class Haversack:
         if self._core.embedder is not None:
             self._core.embedder.embed(["warm"])
 
+    def wait(self, seconds: float = 60.0) -> bool:
+        """Wait for what is being embedded in the background; whether it has ended."""
+        return self._renewal.wait(seconds)
+
     def close(self) -> None:
         """Finish what is pending and release the store; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
+        self._renewal.close()
         self.jobs.close()
         with suppress(StoreError):
             self.keys.flush()

@@ -76,14 +76,15 @@ class Progress:
 
     def __init__(self, board: JobBoard, job: Job, stop: Event) -> None:
         self._board = board
-        self._job = job
+        self.job = job
+        """As it stands, written or not."""
         self._stop = stop
 
     def __call__(self, done: int, total: int | None = None, message: str = "") -> None:
         """So much is done."""
         if self._stop.is_set():
             raise Cancelled("cancelled")
-        self._job = self._board.report(self._job, done=done, total=total, message=message)
+        self.job = self._board.report(self.job, done=done, total=total, message=message)
 
 
 Work = Callable[[Progress], Mapping[str, Any]]
@@ -104,16 +105,7 @@ class JobBoard:
 
     def start(self, kind: str, namespace: str, work: Work, *, asked_by: str) -> Job:
         """Put work on the board; BusyError when too much is waiting already."""
-        now = self._core.clock()
-        job = Job(
-            id=next(self._core.new_ids(now)),
-            kind=kind,
-            namespace=namespace,
-            state=JobState.WAITING,
-            asked_by=asked_by,
-            created_at=now,
-            changed_at=now,
-        )
+        job = self._new(kind, namespace, asked_by)
         with self._lock:
             if len(self._futures) >= self._most_waiting:
                 raise BusyError(f"{len(self._futures)} jobs are waiting already: try again when one is done")
@@ -122,6 +114,19 @@ class JobBoard:
             stop = self._stops[job.id] = Event()
             self._futures[job.id] = pool.submit(self._run, job, work, stop)
         return job
+
+    def run(self, kind: str, namespace: str, work: Work, *, asked_by: str) -> Job:
+        """Do work here and now, on the board like the rest and waiting for none of it; the job as it ended."""
+        job, stop, done = self._new(kind, namespace, asked_by), Event(), Future[None]()
+        done.set_running_or_notify_cancel()
+        with self._lock:
+            self._stops[job.id], self._futures[job.id] = stop, done
+        try:
+            self._carry_out(job, work, stop)
+            return self.get(job.id)
+        finally:
+            self._leave(job.id)
+            done.set_result(None)
 
     def get(self, job_id: str) -> Job:
         """One job; raises NotFoundError."""
@@ -173,6 +178,18 @@ class JobBoard:
         if pool is not None:
             pool.shutdown(wait=True, cancel_futures=True)
 
+    def _new(self, kind: str, namespace: str, asked_by: str) -> Job:
+        now = self._core.clock()
+        return Job(
+            id=next(self._core.new_ids(now)),
+            kind=kind,
+            namespace=namespace,
+            state=JobState.WAITING,
+            asked_by=asked_by,
+            created_at=now,
+            changed_at=now,
+        )
+
     def _run(self, job: Job, work: Work, stop: Event) -> None:
         try:
             self._carry_out(job, work, stop)
@@ -183,22 +200,21 @@ class JobBoard:
             self._leave(job.id)
 
     def _carry_out(self, job: Job, work: Work, stop: Event) -> None:
-        running = self._put(self._now(job, state=JobState.RUNNING))
+        progress = Progress(self, self._put(self._now(job, state=JobState.RUNNING)), stop)
         try:
-            result = work(Progress(self, running, stop))
+            result = work(progress)
         except Cancelled:
-            self._end(job, JobState.CANCELLED, "cancelled; what was done so far is kept", {})
+            self._end(progress.job, JobState.CANCELLED, "cancelled; what was done so far is kept", {})
         except HaversackError as error:
-            self._end(job, JobState.FAILED, str(error), {})
+            self._end(progress.job, JobState.FAILED, str(error), {})
         except Exception as error:
-            self._end(job, JobState.FAILED, f"{type(error).__name__}: see the log", {})
+            self._end(progress.job, JobState.FAILED, f"{type(error).__name__}: see the log", {})
             raise
         else:
-            self._end(job, JobState.DONE, "", result)
+            self._end(progress.job, JobState.DONE, "", result)
 
     def _end(self, job: Job, state: JobState, message: str, result: Mapping[str, Any]) -> None:
-        last = self.get(job.id)
-        self._put(self._now(last, state=state, message=message, result=result))
+        self._put(self._now(job, state=state, message=message, result=result))
 
     def _leave(self, job_id: str) -> None:
         with self._lock:

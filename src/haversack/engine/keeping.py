@@ -15,6 +15,7 @@ from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.forgetting import Forgotten, certified, erase
 from haversack.engine.jobs import JobBoard, JobState
+from haversack.engine.listing import unembedded
 from haversack.engine.trims import trimmed
 from haversack.engine.unnaming import unname
 from haversack.errors import NotFoundError, ReadOnlyError, RefusedError
@@ -258,9 +259,10 @@ class StoreMaintenance:
 
 
 def health_of(core: Core, namespace: str) -> NamespaceHealth:
-    """One namespace, with what its contexts keep leaving out."""
+    """One namespace, with what its contexts keep leaving out and what has no vector."""
     left_out = len(trimmed(core.trims, core.store, namespace))
-    return replace(look_at(core.store, namespace, core.clock()), trimmed=left_out)
+    seen = look_at(core.store, namespace, core.clock())
+    return replace(seen, trimmed=left_out, unembedded=unembedded(core, namespace))
 
 
 def _counted(store: Store, name: str) -> Moved:

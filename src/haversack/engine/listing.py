@@ -13,10 +13,23 @@ from haversack.model.memory import Memory
 from haversack.model.query import Filter
 from haversack.model.times import EPOCH, hours_between
 
-__all__ = ["Page", "Timeline", "folded", "live", "page", "reembed", "timeline", "wake_up"]
+__all__ = [
+    "Page",
+    "Timeline",
+    "embed_rest",
+    "folded",
+    "live",
+    "page",
+    "reembed",
+    "timeline",
+    "unembedded",
+    "wake_up",
+]
 
 _MOST = 1_000
 _CHUNK = 1_000
+_BATCH = 256
+"""Memories that are embedded in one transaction while somebody waits for all of them."""
 _HALF_LIFE = 14 * 24.0
 """Hours in which a memory's claim to be told at the start of a conversation halves."""
 
@@ -96,15 +109,31 @@ def wake_up(core: Core, namespace: str, now: datetime, *, top: int, least: float
     return known[:top], len(known)
 
 
+def unembedded(core: Core, namespace: str) -> int:
+    """How many memories lack a vector of the present embedder; none do where there is no embedder."""
+    if core.embedder is None:
+        return 0
+    census = core.store.census(namespace)
+    held = sum(census.memories.values()) + census.deleted
+    return max(0, held - core.store.embedded(namespace, core.embedder.model))
+
+
 def reembed(core: Core, namespace: str, report: Callable[[int, int], None]) -> dict[str, int]:
     """Embed in small transactions until nothing lacks a vector, reporting how many are done of how many."""
-    total = left = len(core.recall.missing(namespace))
+    total = len(core.recall.missing(namespace))
+    return embed_rest(core, namespace, report, total=total, left=total, batch=_BATCH)
+
+
+def embed_rest(
+    core: Core, namespace: str, report: Callable[[int, int], None], *, total: int, left: int, batch: int
+) -> dict[str, int]:
+    """The same from where it stands, so many at a time; ends when a transaction brings it no further."""
     while left:
-        before, left = left, core.recall.reembed(namespace)
-        report(total - left, total)
+        before, left = left, core.recall.reembed(namespace, limit=batch)
+        report(max(0, total - left), total)
         if left >= before:
             break
-    return {"embedded": total - left, "left": left}
+    return {"embedded": max(0, total - left), "left": left}
 
 
 def _claim(memory: Memory, now: datetime) -> float:

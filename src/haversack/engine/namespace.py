@@ -250,6 +250,10 @@ class Namespace:
         """Embed what has no vector of the present embedder; returns how many were done. Safe to stop and repeat."""
         return listing.reembed(self._core, self.name, report)
 
+    def unembedded(self) -> int:
+        """How many memories lack a vector of the present embedder: questions find them by their words."""
+        return listing.unembedded(self._core, self.name)
+
     def timeline(self, *, skip: int = 0, limit: int = 50, **conditions: Unpack[Conditions]) -> listing.Timeline:
         """Memories by the time when they were said or happened, newest first, and how many there are on each day."""
         chosen = read_filter(conditions)

@@ -59,6 +59,7 @@ def pack(core: Core, request: Request, packing: Packing) -> Context:
     )
     if packing.noted and len(request.namespaces) == 1:
         core.trims.note(core.store, request.namespaces[0], found, context)
+    core.was_read(request.namespaces)
     return context
 
 

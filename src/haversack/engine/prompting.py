@@ -79,6 +79,7 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     if built.anchor is not None:
         core.anchors[namespace, session] = built.anchor
     _watch(core, namespace, session, built, wanted)
+    core.was_read([namespace])
     return built
 
 

@@ -26,7 +26,7 @@ class Request:
 
 def find(core: Core, request: Request, top_k: int) -> list[Hit]:
     """The `top_k` best, best first."""
-    return core.recall.search(
+    found = core.recall.search(
         request.namespaces,
         request.query,
         filter=request.chosen,
@@ -34,3 +34,5 @@ def find(core: Core, request: Request, top_k: int) -> list[Hit]:
         top_k=top_k,
         weights=request.weights,
     )
+    core.was_read(request.namespaces)
+    return found

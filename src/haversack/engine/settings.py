@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, tzinfo
+from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from haversack.assemble import (
@@ -25,7 +26,14 @@ from haversack.errors import ConfigError
 from haversack.llm.settings import CostSettings
 from haversack.model.memory import Kind
 
-__all__ = ["LayoutSettings", "MemorySettings", "SectionSettings", "Settings"]
+__all__ = ["LayoutSettings", "MemorySettings", "Reembed", "SectionSettings", "Settings"]
+
+
+class Reembed(StrEnum):
+    """When memories that lack a vector of the present embedder get one."""
+
+    BACKGROUND = "background"
+    ASKED = "asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +91,9 @@ class Settings:
     """Where the days of questions (`yesterday`, `on Monday`) begin and end, such as `Europe/Berlin`."""
     widest: int = 1000
     """The most candidates that a context considers; the budget decides how many below that."""
+    reembed: Reembed = Reembed.BACKGROUND
+    """When memories without a vector of the present embedder get one: in the `background` once a question has met them,
+    or only when `asked`."""
 
     def __post_init__(self) -> None:
         for name, least in (("budget", 0), ("top_k", 1), ("chunk_tokens", 20), ("widest", 1)):

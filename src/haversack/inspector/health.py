@@ -111,6 +111,7 @@ def _counted(visitor: Visitor, ns: Namespace) -> Looked:
         ("Repeating another", f"{seen.duplicates:,}"),
         ("Decayed", f"{seen.decayed:,} ({seen.decayed_share:.0%})"),
         ("Superseded", f"{seen.superseded:,}"),
+        ("Without a vector", f"{seen.unembedded:,}"),
         ("Softly deleted", f"{seen.deleted:,}"),
         ("Interrupted runs", f"{len(seen.unfinished)}"),
         *about,

@@ -52,6 +52,8 @@ class NamespaceHealth:
     """Processes whose runs go on, on this machine or another one."""
     trimmed: int = 0
     """Important memories that contexts leave out for want of room more often than they carry them."""
+    unembedded: int = 0
+    """Memories without a vector of the present embedder: questions find them by their words."""
 
     @property
     def decayed_share(self) -> float:
@@ -161,6 +163,9 @@ def _about(each: NamespaceHealth) -> list[Advice]:
         found.append(
             Advice(code="trimmed", what=what, helps=f"see `haversack trimmed -n {name}`, and raise the budget")
         )
+    if each.unembedded:
+        what = f"{each.unembedded} memories in namespace {name!r} have no vector of the present embedder"
+        found.append(Advice(code="unembedded", what=what, helps=f"haversack reembed -n {name}"))
     return found
 
 

@@ -223,11 +223,11 @@ class Index:
             if row is not None:
                 self._embed(row, vector)
 
-    def without_vector(self) -> list[str]:
-        """Ids of the memories that have none yet, oldest first."""
+    def without_vector(self, most: int | None = None) -> list[str]:
+        """Ids of the memories that have none yet, oldest first; at most so many."""
         columns = self.columns
         rows = np.flatnonzero((columns.flags & np.uint8(Flag.PRESENT | Flag.EMBEDDED)) == Flag.PRESENT)
-        return [self.ids[row] for row in rows]
+        return [self.ids[row] for row in rows[:most]]
 
     def speakers_named(self, words: frozenset[str]) -> list[str]:
         """Speakers whose name, or first name of at least three letters, is among these folded words; roles are none."""

@@ -207,6 +207,10 @@ class Recall:
             rows: list[int] = index.facets.find(field_key(field, value))[0].tolist()
             return [index.ids[row] for row in rows if index.place.get(index.ids[row]) == row]
 
+    def lacks(self, namespace: str) -> bool:
+        """Whether the last read of the namespace met a memory without a vector; costs nothing."""
+        return self._shelf.lacks(namespace)
+
     def missing(self, namespace: str) -> list[str]:
         """Ids of the memories without a vector of the present embedder, oldest first."""
         if self._embedder is None:
@@ -216,16 +220,22 @@ class Recall:
 
     def reembed(self, namespace: str, *, limit: int = 256) -> int:
         """Embed and store up to `limit` missing vectors; returns how many still miss one. Safe to stop and repeat."""
-        wanted = self.missing(namespace)
-        if not wanted or self._embedder is None:
+        if self._embedder is None:
             return 0
-        memories = self._store.memories(namespace, wanted[:limit])
-        _, data = embed_stored(self._embedder, [indexed_text(memory) for memory in memories])
-        rows = [Vector(memory=m.id, model=self._embedder.model, data=d) for m, d in zip(memories, data, strict=True)]
+        with self._shelf.fresh(namespace) as slot:
+            wanted = slot.index.without_vector(limit)
+        if not wanted:
+            return 0
+        memories = self._store.memories(namespace, wanted)
+        _, stored = embed_stored(self._embedder, [indexed_text(memory) for memory in memories])
+        rows = [
+            Vector(memory=memory.id, model=self._embedder.model, data=data, changed=memory.changed)
+            for memory, data in zip(memories, stored, strict=True)
+        ]
         self._store.apply(namespace, Batch(vectors=tuple(rows)))
         with self._shelf.fresh(namespace) as slot:
-            slot.index.embed(self._shelf.decoded({row.memory: row.data for row in rows}))
-            return len(slot.index.without_vector())
+            slot.index.embed(self._shelf.vectors(namespace, wanted))
+            return slot.index.unembedded
 
     def forget(self, namespace: str) -> None:
         """Drop the namespace's index; the next search builds it again."""

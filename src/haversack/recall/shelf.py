@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Shelf", "Slot"]
 
 _PAGE = 10_000
+_FEW = 256
 _WORTH_SAVING = 5_000
 """Rows read since the last save that make another one worth its writing, if they are a quarter of the index as well."""
 
@@ -75,12 +76,20 @@ class Shelf:
                 self._catch_up(namespace, slot)
                 slot.size = slot.index.nbytes
             if self._embedder is not None and slot.index.unembedded:
-                slot.index.embed(self._vectors(namespace, slot.index.without_vector()[:_PAGE]))
+                self._take_landed(namespace, slot.index)
             yield slot
         self._evict(namespace)
 
-    def decoded(self, stored: dict[str, bytes]) -> dict[str, Quantised]:
+    def lacks(self, namespace: str) -> bool:
+        """Whether a memory of the namespace's index had no vector when it was last read; nothing is read for it."""
+        slot = self._slots.get(namespace)
+        return self._embedder is not None and slot is not None and slot.index.unembedded > 0
+
+    def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Quantised]:
         """Stored vectors as the index takes them; foreign bytes are left out."""
+        if self._embedder is None or not ids:
+            return {}
+        stored = self._store.vectors(namespace, self._embedder.model, ids)
         dimension, sign_bytes = self._dimension, self._sign_bytes
         decoded = {memory_id: decode_vector(data, dimension, sign_bytes) for memory_id, data in stored.items()}
         return {memory_id: vector for memory_id, vector in decoded.items() if vector is not None}
@@ -156,16 +165,17 @@ class Shelf:
             rows.drop(changes.erased)
             rows.drop(memory.id for memory in changes.memories)
             rows.drop(each.memory for each in changes.restaged)
-            index.put(changes.memories, self._vectors(namespace, [memory.id for memory in changes.memories]))
+            index.put(changes.memories, self.vectors(namespace, [memory.id for memory in changes.memories]))
             index.restage(changes.restaged)
             index.upto, more = changes.upto, changes.more
             taken += len(changes.memories)
         return index, taken
 
-    def _vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Quantised]:
-        if self._embedder is None or not ids:
-            return {}
-        return self.decoded(self._store.vectors(namespace, self._embedder.model, ids))
+    def _take_landed(self, namespace: str, index: Index) -> None:
+        """Vectors that another process stored for memories that are here; they land oldest first."""
+        if landed := self.vectors(namespace, index.without_vector(_FEW)):
+            index.embed(landed)
+            index.embed(self.vectors(namespace, index.without_vector(_PAGE)))
 
     def _save_later(self, namespace: str, slot: Slot) -> None:
         if slot.saving is not None and not slot.saving.done():

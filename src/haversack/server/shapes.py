@@ -107,6 +107,7 @@ class CensusShape(TypedDict):
     sessions: int
     turns: int
     tombstones: int
+    unembedded: int
 
 
 class KeyShape(TypedDict):
@@ -223,7 +224,7 @@ def session_shape(info: SessionInfo) -> SessionShape:
     return SessionShape(id=info.id, turns=info.turns, first_at=_time(info.first_at), last_at=_time(info.last_at))
 
 
-def census_shape(name: str, census: Census) -> CensusShape:
+def census_shape(name: str, census: Census, unembedded: int) -> CensusShape:
     """The counts as they are answered."""
     return CensusShape(
         name=name,
@@ -233,6 +234,7 @@ def census_shape(name: str, census: Census) -> CensusShape:
         sessions=census.sessions,
         turns=census.turns,
         tombstones=census.tombstones,
+        unembedded=unembedded,
     )
 
 

@@ -207,6 +207,10 @@ class MemoryStore:
         held = self._space(namespace).vectors
         return {each: held[each, model] for each in ids if (each, model) in held}
 
+    def embedded(self, namespace: str, model: str) -> int:
+        """See the port."""
+        return sum(each == model for _, each in self._space(namespace).vectors)
+
     def record(self, namespace: str, collection: str, key: str) -> Record | None:
         """See the port."""
         return self._space(namespace).records.get((collection, key))
@@ -377,7 +381,8 @@ def _value(space: _Space, ignored: set[str], prices: Iterable[Price], vectors: I
         if price.memory in space.memories and price.memory not in ignored:
             space.prices[price.memory, price.encoding] = price.tokens
     for vector in vectors:
-        if vector.memory in space.memories and vector.memory not in ignored:
+        memory = space.memories.get(vector.memory)
+        if memory and vector.memory not in ignored and vector.changed in {None, memory.changed}:
             space.vectors[vector.memory, vector.model] = vector.data
 
 

@@ -66,6 +66,8 @@ class Vector:
     memory: str
     model: str
     data: bytes
+    changed: int | None = None
+    """Only where the memory is still at this change number; None: whatever it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,6 +305,10 @@ class Store(Protocol):
 
     def vectors(self, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
         """Stored vectors by memory id."""
+        ...
+
+    def embedded(self, namespace: str, model: str) -> int:
+        """How many memories have a stored vector of that model."""
         ...
 
     def record(self, namespace: str, collection: str, key: str) -> Record | None:

@@ -540,6 +540,19 @@ class StoreContract(ABC):
         assert record is not None
         assert record.value == b"system"
 
+    def test_a_vector_made_of_what_was_read_is_kept_while_that_is_so(self) -> None:
+        store = self.open_store()
+        one, two = sample_memory(1), sample_memory(2)
+        store.apply("n", Batch(memories=(one, two)))
+        read = {memory.id: memory.changed for memory in store.changes("n").memories}
+        store.apply("n", Batch(memories=(replace(one, content="new words"),)))
+        made = tuple(Vector(memory=name, model="m", data=b"v", changed=read[name]) for name in read)
+        store.apply("n", Batch(vectors=made))
+        assert store.vectors("n", "m", list(read)) == {two.id: b"v"}
+        assert store.embedded("n", "m") == 1
+        store.apply("n", Batch(vectors=(Vector(memory=one.id, model="m", data=b"w"),)))
+        assert (store.embedded("n", "m"), store.embedded("n", "other"), store.embedded("never", "m")) == (2, 0, 0)
+
     def test_a_census_counts_exactly(self) -> None:
         store = self.open_store()
         memories = (

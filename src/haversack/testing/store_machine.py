@@ -70,7 +70,11 @@ _prices = st.builds(
     Price, memory=st.sampled_from(_MEMORY_IDS), encoding=st.sampled_from(("e", "E")), tokens=st.integers(0, 2**40)
 )
 _vectors = st.builds(
-    Vector, memory=st.sampled_from(_MEMORY_IDS), model=st.sampled_from(("m", "M")), data=st.binary(max_size=4)
+    Vector,
+    memory=st.sampled_from(_MEMORY_IDS),
+    model=st.sampled_from(("m", "M")),
+    data=st.binary(max_size=4),
+    changed=st.none() | st.integers(1, 6),
 )
 _collections = st.sampled_from(("c", SEGMENT))
 _record_keys = st.sampled_from(("a", "ab", "b", _MEMORY_IDS[0], _TURN_IDS[0]))
@@ -209,6 +213,7 @@ class StoreMachine(RuleBasedStateMachine):
         self._same(lambda store: store.tombstoned(namespace, _MARKS))
         self._same(lambda store: [store.prices(namespace, each, _MEMORY_IDS) for each in ("e", "E")])
         self._same(lambda store: [store.vectors(namespace, each, _MEMORY_IDS) for each in ("m", "M")])
+        self._same(lambda store: [store.embedded(namespace, each) for each in ("m", "M")])
         self._same(lambda store: [store.records(namespace, each) for each in ("c", SEGMENT)])
         self._same(lambda store: store.records(namespace, "c", prefix="a"))
         self._same(lambda store: store.record(namespace, "c", "a"))

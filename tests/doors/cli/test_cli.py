@@ -49,6 +49,20 @@ def test_a_wrong_command_names_the_nearest(run: Run) -> None:
     assert "did you mean 'recall'?" in answer.err
 
 
+def test_what_another_embedder_left_is_counted_and_embedded_when_asked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "none.yaml").write_text("embedding: {name: none}")
+    run("remember", "Alice sails a ship", "--config", "none.yaml")
+    assert run("stats", "--config", "none.yaml", "--json").data["namespaces"]["default"]["unembedded"] == 0
+    assert run("recall", "ship").code == 0
+    assert run("stats", "--json").data["namespaces"]["default"]["unembedded"] == 1
+    assert "haversack reembed -n default" in run("doctor").out
+    done = run("reembed")
+    assert (done.code, done.out) == (0, "1 embedded, 0 left without a vector\n")
+    assert run("stats", "--json").data["namespaces"]["default"]["unembedded"] == 0
+    assert "reembed" not in run("doctor").out
+    assert run("reembed", "--json").data == {"embedded": 0, "left": 0}
+
+
 def test_remember_recall_context_why_and_stats_agree(run: Run) -> None:
     kept = run("remember", "Alice prefers metric units", "--importance", "0.8", "--tag", "units", "--json").data[0]
     hits = run("recall", "which units?", "--json").data

@@ -179,6 +179,7 @@ EFFECTS: dict[str, tuple[Any, Any, Seen]] = {
 """Two values for each option, and what is seen with them."""
 
 ELSEWHERE = {
+    "engine.reembed": "unit/engine/test_renewing.py",
     "memory.supporting_context": "unit/engine/test_settings.py",
     "memory.priming": "unit/engine/test_settings.py",
     "memory.tools": "unit/engine/test_settings.py",

@@ -156,6 +156,18 @@ def test_a_job_runs_to_its_end(sack: Haversack):
     sack.close()
 
 
+def test_a_job_that_ends_at_once_shows_its_last_progress(sack: Haversack):
+    still = Haversack(replace(sack._core, clock=lambda: datetime(2026, 3, 1, tzinfo=UTC)))
+
+    def work(progress: Progress) -> dict[str, int]:
+        for done in range(3):
+            progress(done + 1, 3)
+        return {}
+
+    job = still.jobs.wait(still.jobs.start("count", "alice", work, asked_by="me").id, 10)
+    assert (job.state, job.done, job.total) == (JobState.DONE, 3, 3)
+
+
 def test_a_cancelled_job_stops_at_its_next_report(sack: Haversack):
     begun, go = Event(), Event()
 

@@ -81,7 +81,7 @@ def _converse(place: Place, chosen: _Choice) -> HaversackError | None:
     settings = load_config(place.config)
     first: HaversackError | None = None
     while True:
-        with place.open(create=True) as sack:
+        with place.open(create=True, lasting=True) as sack:
             talk = _open_talk(place, sack, settings, chosen)
             try:
                 running = _begin(talk, resumed=chosen.resume)

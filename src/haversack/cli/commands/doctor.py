@@ -9,7 +9,8 @@ import click
 
 from haversack.cli import show
 from haversack.cli.options import Place, place
-from haversack.errors import InputError, StoreError
+from haversack.engine.haversack import Haversack
+from haversack.errors import ConfigError, InputError, MissingExtraError, StoreError
 from haversack.maintenance.health import Health
 from haversack.store.site import Fault, Site
 from haversack.wiring import open_haversack, site_of
@@ -25,6 +26,7 @@ _COLUMNS = {
     "trimmed": "trimmed",
     "deleted": "forgotten",
     "superseded": "superseded",
+    "unembedded": "no vector",
 }
 """Counts of a namespace's health, and their headings."""
 
@@ -89,7 +91,7 @@ def _examined(place: Place, faults: list[Fault], mended: tuple[str, ...]) -> _Re
     health: Health | None = None
     if not any(fault.severe for fault in faults):
         try:
-            with open_haversack(place.store, embedder="none", config=place.config, read_only=True) as sack:
+            with _opened(place) as sack:
                 health = sack.maintenance.health()
         except StoreError as error:
             faults.append(Fault(code="unreadable", what=str(error), helps="restore the last snapshot"))
@@ -101,6 +103,14 @@ def _examined(place: Place, faults: list[Fault], mended: tuple[str, ...]) -> _Re
         mended=mended,
         health=health,
     )
+
+
+def _opened(place: Place) -> Haversack:
+    """With the settings' embedder, whose vectors are counted; with none where it cannot be had."""
+    try:
+        return open_haversack(place.store, config=place.config, read_only=True)
+    except (ConfigError, MissingExtraError):
+        return open_haversack(place.store, embedder="none", config=place.config, read_only=True)
 
 
 def _print(report: _Report) -> None:

@@ -43,7 +43,7 @@ def inspect(place: Place, port: int) -> None:
             show.text(f"open {address}")
         show.note("this address opens one browser, once; stop with Ctrl-C")
 
-    with place.open() as sack:
+    with place.open(lasting=True) as sack:
         sack.warm_up()
         listen(sack, defaults, port=port, tell=tell)
 

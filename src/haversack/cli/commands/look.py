@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from haversack.cli import show
@@ -54,8 +56,10 @@ def stats(place: Place) -> None:
     with place.open() as sack:
         names = sack.namespaces()
         counts = {name: sack.namespace(name).stats() for name in names}
+        lacking = {name: sack.namespace(name).unembedded() for name in names}
     if place.as_json:
-        show.json_line({"store": place.store, "namespaces": counts})
+        shown = {name: asdict(census) | {"unembedded": lacking[name]} for name, census in counts.items()}
+        show.json_line({"store": place.store, "namespaces": shown})
         return
     rows = [
         (
@@ -65,13 +69,13 @@ def stats(place: Place) -> None:
             census.turns,
             census.deleted,
             census.tombstones,
+            lacking[name],
             _kinds(census.memories),
         )
         for name, census in counts.items()
     ]
-    show.table(
-        ("namespace", "memories", "sessions", "turns", "forgotten", "erased", "kinds"), rows, empty="the store is empty"
-    )
+    columns = ("namespace", "memories", "sessions", "turns", "forgotten", "erased", "no vector", "kinds")
+    show.table(columns, rows, empty="the store is empty")
 
 
 def _kinds(memories: dict[str, int]) -> str:

@@ -60,7 +60,9 @@ def mcp(
     if not http:
         if without_keys or names:
             raise InputError("--open and --allow-host are about HTTP: add --http")
-        serve_stdio(place.open(create=True), namespace=place.namespace, options=options, log_level=log_level)
+        serve_stdio(
+            place.open(create=True, lasting=True), namespace=place.namespace, options=options, log_level=log_level
+        )
         return
     from haversack.mcp.http import HttpOptions, serve_http
 
@@ -68,7 +70,7 @@ def mcp(
     reached = HttpOptions(
         host=host, port=port, open=without_keys, names=names, limits=served.limits, tokens=served.tokens
     )
-    with place.open(create=True) as sack:
+    with place.open(create=True, lasting=True) as sack:
         serve_http(sack, namespace=place.namespace, http=reached, options=options, log_level=log_level)
 
 

@@ -62,8 +62,8 @@ def list_namespaces(
 
 @inside.get("", response_model=CensusShape, responses=PROBLEMS)
 def get_namespace(here: ReadNs) -> Response:
-    """Exact counts of what it holds."""
-    return answer(census_shape(here.ns.name, here.ns.stats()))
+    """Exact counts of what it holds; `unembedded` have no vector of the present embedder."""
+    return answer(census_shape(here.ns.name, here.ns.stats(), here.ns.unembedded()))
 
 
 @inside.get("/export", responses={**PROBLEMS, **_LINES})

@@ -219,6 +219,12 @@ class SqliteStore:
         with self._connections.lease() as connection:
             return dict(find(connection, select, (namespace, model), ids))
 
+    def embedded(self, namespace: str, model: str) -> int:
+        """See the port."""
+        with self._connections.lease() as connection:
+            select = "SELECT count(*) FROM vectors WHERE namespace = ? AND model = ?"
+            return connection.execute(select, (namespace, model)).fetchone()[0]
+
     def record(self, namespace: str, collection: str, key: str) -> Record | None:
         """See the port."""
         with self._connections.lease() as connection:

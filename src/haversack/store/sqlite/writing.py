@@ -313,10 +313,14 @@ def _set_vectors(
     if not vectors:
         return
     held = _held(connection, namespace, {vector.memory for vector in vectors}, fresh)
+    read = [vector.memory for vector in vectors if vector.changed is not None]
+    select = "SELECT id, changed FROM memories WHERE namespace = ? AND id IN"
+    changed = dict(find(connection, select, (namespace,), read))
+    true = (each for each in vectors if each.memory in held and each.changed in {None, changed.get(each.memory)})
     connection.executemany(
         "INSERT INTO vectors (namespace, memory, model, data) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (namespace, memory, model) DO UPDATE SET data = excluded.data",
-        [(namespace, vector.memory, vector.model, vector.data) for vector in vectors if vector.memory in held],
+        [(namespace, vector.memory, vector.model, vector.data) for vector in true],
     )
 
 
