@@ -200,3 +200,19 @@ def test_a_fence_is_never_cut(before: str, after: str, code: str, marks: str, in
 def test_no_chunk_of_plain_text_is_longer_than_it_may_be(text: str) -> None:
     pieces = chunk(text, lambda texts: [len(each.encode()) for each in texts])
     assert max((len(piece.encode()) for piece in pieces), default=0) <= 250
+
+
+@given(batch=batches(), pick=st.integers(0, 11), embedded=st.booleans())
+def test_identical_text_ranks_first(batch: list[Memory], pick: int, embedded: bool) -> None:  # noqa: FBT001
+    """Law: whatever else speaks for others, a memory that says the query word for word stands first."""
+    store = MemoryStore()
+    store.apply("n", Batch(memories=tuple(batch)))
+    recall = Recall(store, EMBEDDER if embedded else None)
+    while embedded and recall.reembed("n"):
+        pass
+    query = batch[pick % len(batch)].content
+    live = {memory.id for memory in batch if Filter().reason_against(memory, NOW) is None}
+    hits = recall.search(["n"], query.upper(), now=NOW, top_k=12)
+    if any(memory.content.casefold() == query.casefold() for memory in batch if memory.id in live):
+        assert hits[0].content.casefold() == query.casefold()
+        assert hits[0].parts["verbatim"] == 1

@@ -8,8 +8,6 @@ much, and less the more memories list them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +15,12 @@ from numpy.typing import NDArray
 from haversack.recall.index import Index
 from haversack.recall.names import Name, entity_key, names_in
 from haversack.recall.nearest import best
+from haversack.recall.rows import MemoriesOf
 
-__all__ = ["EntitiesOf", "lift"]
+__all__ = ["lift"]
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
-EntitiesOf: TypeAlias = "Callable[[Sequence[int]], Sequence[Sequence[str]]]"
-"""The entities that the memories of these rows list."""
 _SEEDS = 20
 _PER_SEED = 16
 _PASSED_ON = 64
@@ -35,7 +32,7 @@ _FEW = 10
 """An entity that more than these, and more than that share of the memories list, tells nothing apart."""
 
 
-def lift(index: Index, text: str, rows: Rows, match: Floats, entities_of: EntitiesOf) -> Floats | None:
+def lift(index: Index, text: str, rows: Rows, match: Floats, memories_of: MemoriesOf) -> Floats | None:
     """How much entities speak for every row, 0..1; None when for none. `match` is of the candidates `rows`."""
     said = index.names.said(text)
     found = {name: held for name in said if len(held := _holders(index, name))}
@@ -46,7 +43,7 @@ def lift(index: Index, text: str, rows: Rows, match: Floats, entities_of: Entiti
             lifted[held] += np.float32(rare[name])
         lifted *= np.float32(max(rare.values()) / max(math.fsum(rare.values()), 1e-9))
     seeds = _seeds(index, rows, match + lifted[rows])
-    lifted += np.float32(_STEP) * _walked(index, seeds, frozenset(said), entities_of)
+    lifted += np.float32(_STEP) * _walked(index, seeds, frozenset(said), memories_of)
     return np.minimum(lifted, 1, out=lifted) if lifted.any() else None
 
 
@@ -76,11 +73,11 @@ def _seeds(index: Index, rows: Rows, match: Floats) -> dict[int, float]:
     }
 
 
-def _walked(index: Index, seeds: dict[int, float], said: frozenset[Name], entities_of: EntitiesOf) -> Floats:
+def _walked(index: Index, seeds: dict[int, float], said: frozenset[Name], memories_of: MemoriesOf) -> Floats:
     """What the seeds pass on to all that list their entities, themselves included, the strongest way."""
     passed: dict[Name, list[float]] = {}
-    for strength, entities in zip(seeds.values(), entities_of(list(seeds)), strict=True):
-        for name in names_in(entities)[:_PER_SEED]:
+    for strength, memory in zip(seeds.values(), memories_of(list(seeds)), strict=True):
+        for name in names_in(() if memory is None else memory.entities)[:_PER_SEED]:
             if name not in said:
                 passed.setdefault(name, []).append(strength)
     walked = np.zeros(index.columns.rows, np.float32)

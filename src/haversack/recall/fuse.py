@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from haversack.embed.embedder import AskedWords, Vectors, WordVectors
 from haversack.model.times import from_micros, micros
 from haversack.recall.columns import Columns
-from haversack.recall.entities import EntitiesOf, lift
+from haversack.recall.entities import lift
 from haversack.recall.features import Around, Evidence, beside, distinct, features, surroundings
 from haversack.recall.index import Index
 from haversack.recall.late import late_match
@@ -22,8 +22,10 @@ from haversack.recall.nearest import best
 from haversack.recall.priors import priors
 from haversack.recall.question import Question, read
 from haversack.recall.ranking import LATEST, MOST_SIBLINGS, Ranking, measure
+from haversack.recall.rows import MemoriesOf
 from haversack.recall.soft import soft_match
 from haversack.recall.vector import cosines
+from haversack.recall.verbatim import verbatim
 from haversack.scoring.blend import LEXICAL, Learned, Traits, Weights, length_trait
 from haversack.scoring.signals import GROUPS, slope
 from haversack.scoring.temporal import Grain
@@ -68,6 +70,8 @@ class Pool:
     """Which have a vector that the question's was compared with; the others are known by their words alone."""
     lifted: Floats | None = None
     """How much entities speak for each; None where they speak for none."""
+    verbatim: Mask | None = None
+    """Which say the question word for word; None where none does."""
 
 
 def understand(
@@ -87,15 +91,15 @@ def gather(
     grasp: Grasp,
     masks: Sequence[Mask],
     vocabulary: WordVectors | None,
-    entities_of: EntitiesOf | None = None,
+    memories_of: MemoriesOf | None = None,
 ) -> Pool:
     """The rows that any mask lets pass and that anything connects with the question, with their features."""
     columns, mask = index.columns, masks[0] if len(masks) == 1 else np.logical_or.reduce(masks)
     scale = _Scale(_top(grasp.lexical, mask), 0.0 if grasp.cosine is None else _top(grasp.cosine, mask))
     rows = np.flatnonzero(mask) if index.present <= _ALL_BELOW else _pool(index, grasp, scale, mask, masks)
     lifted = None
-    if entities_of is not None and len(index.names):
-        rows, lifted = _lifted(index, grasp, scale, rows, mask, entities_of)
+    if memories_of is not None and len(index.names):
+        rows, lifted = _lifted(index, grasp, scale, rows, mask, memories_of)
     around = surroundings(columns, rows)
     lexical = scale.words(around.part(grasp.lexical))
     cosine = None if grasp.cosine is None else around.part(grasp.cosine)
@@ -116,7 +120,8 @@ def gather(
     )
     found = features(index, grasp.question, evidence, rows, around)
     sensed = np.zeros(len(rows), np.bool_) if cosine is None else sensed.take(own)
-    pool = Pool(rows=rows, features=found, sensed=sensed, lifted=lifted)
+    same = None if memories_of is None else verbatim(index, grasp.question, grasp.terms, rows, memories_of)
+    pool = Pool(rows=rows, features=found, sensed=sensed, lifted=lifted, verbatim=same)
     return _connected(pool, match.take(own), timed=bool(grasp.question.spans))
 
 
@@ -148,7 +153,7 @@ def rank(
     columns, rows = index.columns, pool.rows
     learned, traits = learned if pool.sensed.any() else LEXICAL, traits_of(index)
     odds, parts = _odds(pool, learned, traits)
-    shifts = list(priors(index, rows, pool.features["lexical"], pool.lifted))
+    shifts = list(priors(index, rows, pool.features["lexical"], pool.lifted, pool.verbatim))
     for _, prior, signal in shifts:
         odds += np.float32(prior.weight) * (signal - np.float32(prior.usual))
     parts["siblings"] = _siblings(odds, columns.turn.take(rows), columns.born.take(rows))
@@ -266,6 +271,7 @@ def _connected(pool: Pool, match: Floats, *, timed: bool) -> Pool:
         features={name: value[kept] for name, value in found.items()},
         sensed=pool.sensed[kept],
         lifted=None if lifted is None else lifted[kept],
+        verbatim=None if pool.verbatim is None else pool.verbatim[kept],
     )
 
 
@@ -276,14 +282,14 @@ def _told_then(found: dict[str, Floats], *, alone: bool) -> Mask:
 
 
 def _lifted(
-    index: Index, grasp: Grasp, scale: _Scale, rows: NDArray[np.int64], mask: Mask, entities_of: EntitiesOf
+    index: Index, grasp: Grasp, scale: _Scale, rows: NDArray[np.int64], mask: Mask, memories_of: MemoriesOf
 ) -> tuple[NDArray[np.int64], Floats | None]:
     """The candidates, with those that entities alone lead to, and how much entities speak for each."""
     match = scale.words(grasp.lexical.take(rows))
     if grasp.cosine is not None:
         dense = scale.meaning(grasp.cosine.take(rows))
         match = np.float32(0.5) * (match + np.where(index.columns.scale.take(rows) > 0, dense, match))
-    lifted = lift(index, grasp.question.text, rows, match, entities_of)
+    lifted = lift(index, grasp.question.text, rows, match, memories_of)
     if lifted is None:
         return rows, None
     lifted = _under(lifted, mask)

@@ -276,7 +276,7 @@ class Recall:
         if not index.present or not masks:
             return [Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32)) for _ in masks]
         grasp = understand(index, asked.query, asked.vector, asked.now, asked.words)
-        pool = gather(index, grasp, masks, self._words, lambda rows: _entities(slot, rows))
+        pool = gather(index, grasp, masks, self._words, lambda rows: _memories(slot, rows))
         latest = grasp.question.latest
         ranking = rank(index, pool, self._learned, asked.weights, now=micros(asked.now), latest=latest)
         return [ranking.first(index.columns.born, mask, limit) for mask in masks]
@@ -299,8 +299,7 @@ def _learned(embedder: Embedder | None) -> Learned:
 
 
 def _hits(slot: Slot, ranking: Ranking) -> list[Hit]:
-    ids, rows = slot.index.ids, cast("list[int]", ranking.rows.tolist())
-    memories = slot.rows.get([ids[row] for row in rows])
+    memories = _memories(slot, cast("list[int]", ranking.rows.tolist()))
     namespace, names = slot.namespace, list(ranking.parts)
     return [
         Hit(memory=memory, namespace=namespace, score=score, parts=dict(zip(names, parts)), formula=formula)  # noqa: B905 - ten columns each
@@ -311,9 +310,8 @@ def _hits(slot: Slot, ranking: Ranking) -> list[Hit]:
     ]
 
 
-def _entities(slot: Slot, rows: Sequence[int]) -> list[tuple[str, ...]]:
-    memories = slot.rows.get([slot.index.ids[row] for row in rows])
-    return [() if memory is None else memory.entities for memory in memories]
+def _memories(slot: Slot, rows: Sequence[int]) -> list[Memory | None]:
+    return slot.rows.get([slot.index.ids[row] for row in rows])
 
 
 def _listed(index: Index, mask: Mask, limit: int, *, only_pinned: bool) -> Ranking:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from haversack.model.memory import Memory
 from haversack.store.port import Store
 
-__all__ = ["Rows"]
+__all__ = ["MemoriesOf", "Rows"]
+
+MemoriesOf: TypeAlias = "Callable[[Sequence[int]], Sequence[Memory | None]]"
+"""The memories of rows of an index; None for one that was erased meanwhile."""
 
 _PER_MEMORY = 2_000
 """Bytes that a memory takes besides its content, near enough."""
