@@ -79,7 +79,10 @@ class Recall:
         self._words = embedder.words if words is None and isinstance(embedder, WithWords) else words
         self._learned = _learned(embedder)
         self._options = options
-        self._shelf = Shelf(store, embedder, self._words, limit_bytes)
+        self._whole = Shelf(store, embedder, self._words, limit_bytes)
+        self._wordy = Shelf(store, None, self._words, limit_bytes)
+        self._dimension: int | None = None
+        self._asked_for_it = False
 
     def search(
         self,
@@ -194,6 +197,8 @@ class Recall:
 
         Cosines with `vector`, the text's embedding; without one, the share of its telling words.
         """
+        if vector is not None:
+            self._take(len(vector))
         with self._shelf.fresh(namespace) as slot:
             rows, scores = nearest(slot.index, self._mask(slot, filter, now), text, vector, top_k)
             places: list[int] = rows.tolist()
@@ -209,20 +214,22 @@ class Recall:
 
     def lacks(self, namespace: str) -> bool:
         """Whether the last read of the namespace met a memory without a vector; costs nothing."""
-        return self._shelf.lacks(namespace)
+        return self._whole.lacks(namespace)
 
     def missing(self, namespace: str) -> list[str]:
         """Ids of the memories without a vector of the present embedder, oldest first."""
         if self._embedder is None:
             return []
-        with self._shelf.fresh(namespace) as slot:
+        self._take(self._embedder.dimension)
+        with self._whole.fresh(namespace) as slot:
             return slot.index.without_vector()
 
     def reembed(self, namespace: str, *, limit: int = 256) -> int:
         """Embed and store up to `limit` missing vectors; returns how many still miss one. Safe to stop and repeat."""
         if self._embedder is None:
             return 0
-        with self._shelf.fresh(namespace) as slot:
+        self._take(self._embedder.dimension)
+        with self._whole.fresh(namespace) as slot:
             wanted = slot.index.without_vector(limit)
         if not wanted:
             return 0
@@ -233,13 +240,14 @@ class Recall:
             for memory, data in zip(memories, stored, strict=True)
         ]
         self._store.apply(namespace, Batch(vectors=tuple(rows)))
-        with self._shelf.fresh(namespace) as slot:
-            slot.index.embed(self._shelf.vectors(namespace, wanted))
+        with self._whole.fresh(namespace) as slot:
+            slot.index.embed(self._whole.vectors(namespace, wanted))
             return slot.index.unembedded
 
     def forget(self, namespace: str) -> None:
         """Drop the namespace's index; the next search builds it again."""
-        self._shelf.forget(namespace)
+        self._whole.forget(namespace)
+        self._wordy.forget(namespace)
 
     def save(self, namespace: str) -> None:
         """Keep the namespace's index in the store for the next cold start; after large changes that happens unasked."""
@@ -247,7 +255,28 @@ class Recall:
 
     def close(self) -> None:
         """Drop every index, after what is being saved."""
-        self._shelf.close()
+        self._whole.close()
+        self._wordy.close()
+
+    @property
+    def _shelf(self) -> Shelf:
+        """The indexes: without vectors as long as a service could not be asked how long its vectors are.
+
+        It is asked once; afterwards the first vector that it gives tells.
+        """
+        if self._embedder is None or self._dimension is not None:
+            return self._whole
+        if not self._asked_for_it:
+            self._asked_for_it = True
+            with WordsAlone():
+                self._take(self._embedder.dimension)
+        return self._wordy if self._dimension is None else self._whole
+
+    def _take(self, dimension: int) -> None:
+        """From now on there are vectors, and they are so long."""
+        if self._dimension is None:
+            self._dimension = dimension
+            self._wordy.close()
 
     def _asked(self, query: str, now: datetime, weights: Weights | None) -> _Asked:
         checked_query(query)
@@ -264,6 +293,7 @@ class Recall:
                 vector, words = self._embedder.embed_query_with_words(query)
             else:
                 vector = self._embedder.embed_query(query)
+            self._take(len(vector))
         return vector if vector is not None and vector.any() else None, words
 
     def _rank(self, slot: Slot, asked: _Asked, masks: Sequence[Mask], limit: int | None) -> list[Ranking]:

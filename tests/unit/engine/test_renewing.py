@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -209,6 +210,46 @@ def test_a_failing_service_is_left_alone_for_some_minutes(caplog: pytest.LogCapt
     found(ns)
     assert sack.wait(10)
     assert found(ns) == {"a vessel"}
+
+
+def test_a_service_that_was_never_reached_leaves_words_until_it_is():
+    class Untold(Themes):
+        asked = 0
+        up = False
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            self.reach()
+            return super().embed(texts)
+
+        def embed_query(self, text: str) -> Vectors:
+            self.reach()
+            return super().embed_query(text)
+
+        def reach(self) -> None:
+            self.asked += 1
+            if not self.up:
+                raise ServiceError("down")
+
+        def __getattribute__(self, name: str) -> Any:
+            if name == "dimension":  # asked of the service
+                self.reach()
+            return super().__getattribute__(name)
+
+    embedder = Untold()
+    sack = opened(written(["a vessel", "a ship"]), embedder)
+    ns = sack.namespace("n")
+    assert found(ns, "ship") == {"a ship"}
+    assert ns.context("ship", budget=100).items
+    assert embedder.asked == 3  # two questions, and once for the dimension
+    assert sack.wait(10)
+    assert [memory.content for memory in ns.timeline().memories] == ["a ship", "a vessel"]
+    with pytest.raises(ServiceError):
+        ns.reembed()
+    embedder.up = True
+    assert found(ns, "ship") == {"a ship"}
+    assert sack.wait(10)
+    assert found(ns, "ship") == {"a ship", "a vessel"}
+    assert ns.unembedded() == 0
 
 
 def test_a_service_that_fails_half_way_keeps_what_it_did(caplog: pytest.LogCaptureFixture):
