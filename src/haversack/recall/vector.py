@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import numpy as np
 import simsimd
@@ -12,8 +14,8 @@ from haversack.recall.columns import Columns
 
 __all__ = ["cosines"]
 
-_LARGE = 16_000_000
-"""Bytes of vectors from which a second thread takes one half: below, starting it costs what it saves."""
+_LARGE = 6_000_000
+"""Bytes of vectors from which a second thread takes one half: below, waking it costs what it saves."""
 
 
 def cosines(columns: Columns, query: NDArray[np.float32]) -> NDArray[np.float32] | None:
@@ -21,17 +23,26 @@ def cosines(columns: Columns, query: NDArray[np.float32]) -> NDArray[np.float32]
     top = float(np.abs(query).max(initial=0.0))
     if not top or not columns.rows:
         return None
-    codes, step = np.rint(query * (127 / top)).astype(np.int8), np.float32(top / 127)
+    codes, step = np.rint(query * (127 / top)).astype(np.int8)[None, :], np.float32(top / 127)
+    products = np.empty((1, columns.rows), np.float32)
 
-    def part(rows: slice) -> NDArray[np.float32]:
-        products = np.asarray(simsimd.cdist(codes[None, :], columns.vectors[rows], metric="inner", out_dtype="f32"))[0]
-        products *= columns.scale[rows]
-        products *= step
-        return products
+    def fill(rows: slice) -> None:
+        part = products[:, rows]
+        simsimd.cdist(codes, columns.vectors[rows], metric="inner", out=part)
+        part *= columns.scale[rows]
+        part *= step
 
     if columns.vectors.nbytes < _LARGE:
-        return part(slice(None))
-    middle = columns.rows // 2
-    with ThreadPoolExecutor(1) as other:  # made for each call: one that is kept would not outlive a fork
-        second = other.submit(part, slice(middle, None))
-        return np.concatenate((part(slice(middle)), second.result()))
+        fill(slice(None))
+    else:
+        middle = columns.rows // 2
+        other = _other_thread(os.getpid()).submit(fill, slice(middle, None))
+        fill(slice(middle))
+        other.result()
+    return products[0]
+
+
+@lru_cache(maxsize=1)
+def _other_thread(process: int) -> ThreadPoolExecutor:  # noqa: ARG001 - a forked process has none of its parent's threads
+    """One for all scans of a process; it ends with the process."""
+    return ThreadPoolExecutor(1, thread_name_prefix="haversack-scan")
