@@ -13,7 +13,7 @@ __all__ = ["MemoriesOf", "Rows"]
 MemoriesOf: TypeAlias = "Callable[[Sequence[int]], Sequence[Memory | None]]"
 """The memories of rows of an index; None for one that was erased meanwhile."""
 
-_PER_MEMORY = 2_000
+_PER_MEMORY = 1_000
 """Bytes that a memory takes besides its content, near enough."""
 
 

@@ -46,7 +46,7 @@ def test_a_memory_is_read_once(store: Counting, put: Put) -> None:
 
 
 def test_what_was_not_asked_for_lately_is_read_again(store: Counting, put: Put) -> None:
-    ids = [memory.id for memory in put(["x" * 1000] * 10)]  # 4,000 bytes each: five fill a half of 20,000
+    ids = [memory.id for memory in put(["x" * 1500] * 10)]  # 4,000 bytes each: five fill a half of 20,000
     rows = Rows(store, "n", 40_000)
     for each in ids:
         rows.get([ids[0], each])
