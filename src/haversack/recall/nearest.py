@@ -23,6 +23,8 @@ _AT_ONCE = 16_384
 """Rows whose vectors are spread out at a time."""
 _MANY = 64
 """Times the wanted values from which a sample tells first where to look."""
+_LONG = 50_000
+"""Values below which that takes as long as looking at all."""
 
 
 def nearest(
@@ -61,7 +63,7 @@ def best(values: NDArray[np.float32], born: NDArray[np.int64], count: int) -> ND
         return np.arange(len(values))
     if not count:
         return np.zeros(0, np.intp)
-    if len(values) > _MANY * count:
+    if len(values) > max(_MANY * count, _LONG):
         near = np.flatnonzero(values >= _floor(values, count))
         if count <= len(near) < len(values):
             return near[best(values[near], born[near], count)]

@@ -74,6 +74,8 @@ class Ranking:
         if not self.parts:
             return np.zeros((len(self.rows), 0), np.float32)
         values = np.stack(list(self.parts.values()), axis=1)
+        if not any(each.ranges for each in self.measures):
+            return np.clip(values, 0, 1, out=values)
         told = np.array(
             [[each.ranges.get(name, _AS_IT_IS) for name in self.parts] for each in self.measures], np.float32
         )

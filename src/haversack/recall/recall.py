@@ -76,6 +76,7 @@ class Recall:
     ) -> None:
         self._store = store
         self._embedder = embedder
+        self._reader = embedder if isinstance(embedder, WithSigns) else None  # asked once: the check takes long
         self._words = embedder.words if words is None and isinstance(embedder, WithWords) else words
         self._learned = _learned(embedder)
         self._options = options
@@ -289,8 +290,8 @@ class Recall:
             return None, None
         vector, words = None, None
         with WordsAlone():
-            if isinstance(self._embedder, WithSigns):
-                vector, words = self._embedder.embed_query_with_words(query)
+            if self._reader is not None:
+                vector, words = self._reader.embed_query_with_words(query)
             else:
                 vector = self._embedder.embed_query(query)
             self._take(len(vector))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from haversack.embed.codec import quantise, refined
 from haversack.model.memory import Memory
 from haversack.recall.index import Index
-from haversack.recall.nearest import nearest
+from haversack.recall.nearest import best, nearest
 
 
 def test_the_nearest_are_those_of_the_vectors_to_a_sixteenth_of_a_step(make: Callable[..., Memory]) -> None:
@@ -28,3 +29,19 @@ def test_the_nearest_are_those_of_the_vectors_to_a_sixteenth_of_a_step(make: Cal
         rows, likeness = nearest(index, mask, "x", query, 12)
         assert rows.tolist() == np.argsort(-exact, kind="stable")[:12].tolist()
         np.testing.assert_allclose(likeness, exact[rows], rtol=1e-5)
+
+
+@pytest.mark.parametrize("pattern", ["random", "few values", "periodic", "mostly zero", "rising"])
+def test_the_best_of_many_are_those_that_sorting_finds(pattern: str) -> None:
+    count, chance = 120_000, np.random.default_rng(5)
+    values = {
+        "random": chance.random(count),
+        "few values": chance.integers(0, 4, count) / 4,
+        "periodic": np.tile(np.arange(16) / 16, count // 16),  # a sample of every sixteenth sees one value
+        "mostly zero": np.where(np.arange(count) % 9_000 == 1, 0.5, 0.0),
+        "rising": np.arange(count) / count,
+    }[pattern].astype(np.float32)
+    born = chance.permutation(count).astype(np.int64)
+    for wanted in (1, 100, 700):
+        expected = np.lexsort((born, -values))[:wanted]
+        assert sorted(best(values, born, wanted).tolist()) == sorted(expected.tolist())
