@@ -24,22 +24,19 @@ def cosines(columns: Columns, query: NDArray[np.float32]) -> NDArray[np.float32]
     if not top or not columns.rows:
         return None
     codes, step = np.rint(query * (127 / top)).astype(np.int8)[None, :], np.float32(top / 127)
-    products = np.empty((1, columns.rows), np.float32)
 
-    def fill(rows: slice) -> None:
-        part = products[:, rows]
-        simsimd.cdist(codes, columns.vectors[rows], metric="inner", out=part)
-        part *= columns.scale[rows]
-        part *= step
+    def part(rows: slice) -> NDArray[np.float32]:
+        # not with `out`: each such call would take a reference from None, until Python stops (simsimd 6.5)
+        products = np.asarray(simsimd.cdist(codes, columns.vectors[rows], metric="inner", out_dtype="f32"))[0]
+        products *= columns.scale[rows]
+        products *= step
+        return products
 
     if columns.vectors.nbytes < _LARGE:
-        fill(slice(None))
-    else:
-        middle = columns.rows // 2
-        other = _other_thread(os.getpid()).submit(fill, slice(middle, None))
-        fill(slice(middle))
-        other.result()
-    return products[0]
+        return part(slice(None))
+    middle = columns.rows // 2
+    other = _other_thread(os.getpid()).submit(part, slice(middle, None))
+    return np.concatenate((part(slice(middle)), other.result()))
 
 
 @lru_cache(maxsize=1)
