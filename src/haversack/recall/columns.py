@@ -13,7 +13,7 @@ from haversack.model.memory import Kind, Memory, Stage, Trust
 from haversack.model.times import micros
 from haversack.scoring.cues import mentions_name, mentions_number, mentions_time, states_preference
 
-__all__ = ["FIRST", "KINDS", "LAST", "NOWHERE", "SCHEMA", "WIDE", "Columns", "Flag", "describe", "weight"]
+__all__ = ["FIRST", "KINDS", "LAST", "NOWHERE", "SCHEMA", "WIDE", "Columns", "Flag", "describe", "room", "weight"]
 
 KINDS = list(Kind)
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
@@ -86,6 +86,11 @@ class Facts(NamedTuple):
     flags: int
     trust: int
     importance: float
+
+
+def room(have: int, need: int) -> int:
+    """Places that a growing array is given: an eighth more than it has when it must grow."""
+    return have if need <= have else max(need, have + have // 8, 64)
 
 
 def describe(memory: Memory, words: AbstractSet[str]) -> Facts:
@@ -170,7 +175,7 @@ class Columns:
         """Add absent rows; returns the first of them."""
         first, self.rows = self.rows, self.rows + count
         if self.rows > self._room:
-            self._grow(max(self.rows, self._room + self._room // 8, 64))
+            self._grow(room(self._room, self.rows))
         for name, (_, absent) in SCHEMA.items():
             self._full[name][first : self.rows] = absent
         for name in WIDE:

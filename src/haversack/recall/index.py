@@ -252,6 +252,10 @@ class Index:
             speaking=_which(columns.speaker[present], len(self.speakers)),
         )
 
+    def speaker_words(self, words: frozenset[str]) -> set[str]:
+        """The words of the names of those speakers: every line carries one, so they tell nothing apart."""
+        return {word for speaker in self.speakers_named(words) for word in speaker.casefold().split()}
+
     def _append(self, fresh: Sequence[_Read]) -> None:
         columns = self.columns
         first = columns.extend(len(fresh))

@@ -67,7 +67,7 @@ def closeness(index: Index, asked: Vectors, rows: NDArray[np.int64]) -> Floats:
 
 
 def _telling(index: Index, asked: AskedWords, question: Question) -> Vectors:
-    names = {word for speaker in index.speakers_named(question.words) for word in speaker.casefold().split()}
+    names = index.speaker_words(question.words)
     words = [place for place, word in enumerate(asked.words) if word not in QUESTION_WORDS and word not in names]
     directed = np.abs(asked.rows).max(axis=1, initial=0) > 0
     return asked.rows[[place for place in words if directed[place]]]

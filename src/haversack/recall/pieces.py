@@ -8,6 +8,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from haversack.recall.columns import room
+
 __all__ = ["Pieces"]
 
 _MOST = 512
@@ -27,8 +29,8 @@ class Pieces:
         unique = [sorted(set(row))[:_MOST] for row in rows]
         lengths = np.fromiter(map(len, unique), np.int64, len(unique))
         used, total = int(self._ends[self._rows]), int(lengths.sum())
-        self._flat = np.resize(self._flat, _room(len(self._flat), used + total))
-        self._ends = np.resize(self._ends, _room(len(self._ends), self._rows + len(rows) + 1))
+        self._flat = np.resize(self._flat, room(len(self._flat), used + total))
+        self._ends = np.resize(self._ends, room(len(self._ends), self._rows + len(rows) + 1))
         self._flat[used : used + total] = np.fromiter(chain.from_iterable(unique), np.uint16, total)
         self._ends[self._rows + 1 : self._rows + 1 + len(rows)] = used + np.cumsum(lengths)
         self._rows += len(rows)
@@ -52,7 +54,3 @@ class Pieces:
     def nbytes(self) -> int:
         """Bytes held."""
         return self._flat.nbytes + self._ends.nbytes
-
-
-def _room(have: int, need: int) -> int:
-    return have if need <= have else max(need, have + have // 8, 1024)

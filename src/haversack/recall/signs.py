@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haversack.embed.embedder import Signs
+from haversack.recall.columns import room
 
 __all__ = ["SignTable"]
 
@@ -26,11 +27,11 @@ class SignTable:
     def put(self, row: int, signs: Signs) -> None:
         """Fill a row; words that it had are overwritten."""
         if row >= len(self._starts):
-            rows = _room(len(self._starts), row + 1)
+            rows = room(len(self._starts), row + 1)
             self._starts, self._counts = _longer(self._starts, rows), _longer(self._counts, rows)
         count = len(signs)
         if count > self._counts[row]:
-            self._flat = _longer(self._flat, _room(len(self._flat), self._used + count))
+            self._flat = _longer(self._flat, room(len(self._flat), self._used + count))
             self._starts[row], self._used = self._used, self._used + count
         start = int(self._starts[row])
         self._flat[start : start + count] = signs
@@ -62,10 +63,6 @@ class SignTable:
     def nbytes(self) -> int:
         """Bytes held."""
         return self._flat.nbytes + self._starts.nbytes + self._counts.nbytes
-
-
-def _room(have: int, need: int) -> int:
-    return have if need <= have else max(need, have + have // 8, 64)
 
 
 def _longer(array: NDArray[Any], rows: int) -> NDArray[Any]:

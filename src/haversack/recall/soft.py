@@ -49,7 +49,7 @@ def soft_match(index: Index, vocabulary: WordVectors, question: Question, rows: 
 
 
 def _asked(index: Index, vocabulary: WordVectors, question: Question) -> list[int]:
-    names = {word for speaker in index.speakers_named(question.words) for word in speaker.casefold().split()}
+    names = index.speaker_words(question.words)
     telling = [word for word in question.all_words if word not in QUESTION_WORDS and word not in names]
     return list(dict.fromkeys(piece for word in telling for piece in vocabulary.pieces(word)))
 
