@@ -171,7 +171,7 @@ class StoreMaintenance:
         confirm: str | None = None,
         snapshot: bool = True,
     ) -> ResetDone:
-        """Erase namespaces (None: all) for good, after a snapshot.
+        """Erase namespaces (None: all) for good, after a snapshot, and what earlier erasures left as well.
 
         `confirm` must be the name of the one namespace, or of the store's file where there are several.
         """

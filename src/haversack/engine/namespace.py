@@ -190,7 +190,8 @@ class Namespace:
         """Forget by id, by filter or `everything`; returns the exact ids, with `preview` without doing it.
 
         Soft (default): hidden from every read until `restore`. Hard: gone from every file of the store, with the turn
-        it was said in and what was derived from it, and the name of a session of which nothing is left.
+        it was said in and what was derived from it, and the name of a session of which nothing is left. Digests stay,
+        so that no import brings it back, also of `everything`; `maintenance.reset` is for beginning anew.
         """
         ids, chosen = read_ids(memory_id), read_filter(conditions)
         narrows = chosen != Filter()

@@ -106,7 +106,8 @@ class _Copy:
                 raise RefusedError("target", f"namespace {name!r} is being filled from {at.source}, not {origin}")
             return at
         if name != SYSTEM and name in target.namespaces():
-            raise RefusedError("target", f"namespace {name!r} exists there already; nothing was copied over it")
+            helps = "reset it there to fill it anew"
+            raise RefusedError("target", f"namespace {name!r} exists there already, be it as what it erased: {helps}")
         return _Progress(source=origin)
 
     def all(self) -> Moved:
@@ -146,7 +147,7 @@ class _Copy:
             while page := self._source.turns(self._namespace, session, after=self._at.after, limit=_TURNS):
                 self._page(page)
             stand_ins = _stand_ins_of(self._target, self._namespace, session)
-            erase = Erasure(turns=stand_ins) if stand_ins else None
+            erase = Erasure(turns=stand_ins, graves=False) if stand_ins else None
             self._step(Batch(erase=erase), sessions=number + 1, after=-1)
             self._watch("sessions", number + 1)
 
@@ -242,4 +243,4 @@ def _record_pages(store: Store, namespace: str) -> Iterator[list[Record]]:
 def _grave_lines(store: Store, namespace: str) -> Iterator[bytes]:
     graves = cast("Moves", store).graves(namespace)
     yield from (f"{name} {mark}\n".encode() for name, mark in sorted(graves.tombstones))
-    yield from (f"{key}\n".encode() for key in sorted(graves.keys))
+    yield from (f"{key}\n".encode() for key in sorted(graves.turns))

@@ -28,7 +28,7 @@ def connect(served: tuple[str, Haversack]) -> Iterator[Callable[..., Any]]:
     for client in made:
         client.close()
     for name in sack.namespaces():
-        sack.namespace(name).forget(everything=True, hard=True)
+        sack.namespace(name).maintenance.reset(execute=True, confirm=name, snapshot=False)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ __all__ = [
     "memory_of",
     "row_of_memory",
     "row_of_turn",
+    "turn_digest",
     "turn_of",
     "when",
 ]
@@ -114,6 +115,11 @@ _PUT, _READ, _ABSENT = zip(*_readings(), strict=True)
 def key_digest(session: str, key: str) -> str:
     """What remains of an erased turn's key: enough to know it again, not to read it (SHA-256, 128 bits)."""
     return hashlib.sha256(f"{len(session)}:{session}{key}".encode()).hexdigest()[:32]
+
+
+def turn_digest(name: str) -> str:
+    """What remains of an erased turn's id. No key's digest is made of such words: those begin with a number."""
+    return hashlib.sha256(f"turn:{name}".encode()).hexdigest()[:32]
 
 
 def memory_of(row: Row) -> Memory:
