@@ -294,14 +294,17 @@ class Namespace:
         found: Iterable[Entry | Problem],
         *,
         strict: bool = False,
+        may_administer: bool = True,
         watch: Callable[[Imported], None] = lambda _: None,
     ) -> Imported:
         """Store what `haversack.transfer.read_files` yields; what is there already is not added again.
 
-        With `strict` the first bad record stops the import by InputError; what came before it stays. `watch` is called
-        after each transaction with the counts so far.
+        A memory in other words replaces the one of its id (`earlier` shows that); what was forgotten stays so. For a
+        caller who may write but not administer give `may_administer=False`: no policy is set then, and no memory rises
+        in trust. With `strict` the first bad record stops the import by InputError; what came before it stays. `watch`
+        is called after each transaction with the counts so far.
         """
-        return bring_in(self._core, self.name, found, strict=strict, watch=watch)
+        return bring_in(self._core, self.name, found, strict=strict, watch=watch, may_administer=may_administer)
 
     def take_out(self) -> Iterator[bytes]:
         """Everything in it as lines of JSON; bringing them in elsewhere gives an equal namespace."""

@@ -19,10 +19,11 @@ from haversack.model.memory import Memory, Turn
 from haversack.model.message import Message, Role
 from haversack.store import lease as leases
 from haversack.store.port import SEGMENT, SYSTEM, Batch, Erasure, Moves, Record, Store, Vector, Written
+from haversack.store.records import Collection
 from haversack.transfer.entries import RecordEntry
 from haversack.transfer.writing import dump_memory, dump_record, dump_turn, render_line
 
-__all__ = ["Moved", "copy_namespace", "digest_of", "spaces_of"]
+__all__ = ["PROGRESS", "Moved", "copy_namespace", "digest_of", "spaces_of"]
 
 _MARK = "moving"
 _BOUND = frozenset({SEGMENT, leases.COLLECTION, _MARK})
@@ -56,6 +57,9 @@ class _Progress(msgspec.Struct, frozen=True):
     sessions: int = 0
     after: int = -1
     done: bool = False
+
+
+PROGRESS = Collection(_MARK, _Progress)
 
 
 def spaces_of(store: Store) -> list[str]:
@@ -99,9 +103,8 @@ class _Copy:
 
     def _begin(self, origin: str) -> _Progress:
         target, name = self._target, self._namespace
-        record = target.record(name, _MARK, _MARK)
-        if record is not None:
-            at = msgspec.json.decode(record.value, type=_Progress)
+        at = PROGRESS.value_of(target.record(name, _MARK, _MARK))
+        if at is not None:
             if at.source != origin:
                 raise RefusedError("target", f"namespace {name!r} is being filled from {at.source}, not {origin}")
             return at

@@ -24,10 +24,12 @@ from haversack.llm.port import Cancel, ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory, Turn
 from haversack.store.port import Batch, Store, Written
+from haversack.store.records import Collection
 
-__all__ = ["COLLECTION", "RECALLED", "Extracted", "Extractor"]
+__all__ = ["COLLECTION", "READ_UPTO", "RECALLED", "Extracted", "Extractor"]
 
 COLLECTION = "extracted"
+READ_UPTO = Collection(COLLECTION, int)
 """Records of how far each session was read, by session id."""
 
 RECALLED = "haversack.recalled"
@@ -151,4 +153,5 @@ class Extractor:
 
     def _read_upto(self, session: str) -> tuple[int, int]:
         record = self.store.record(self.namespace, COLLECTION, session)
-        return (-1, 0) if record is None else (msgspec.json.decode(record.value, type=int), record.version)
+        upto = READ_UPTO.value_of(record)
+        return -1 if upto is None else upto, 0 if record is None else record.version

@@ -133,7 +133,7 @@ async def events(
 
 def _start_import(here: In, place: FilePath, form: str | None) -> Job:
     return here.caller.sack.jobs.start(
-        "import", here.ns.name, import_files(here.ns, place, form), asked_by=here.caller.key.id
+        "import", here.ns.name, import_files(here, place, form), asked_by=here.caller.key.id
     )
 
 
