@@ -14,6 +14,7 @@ from haversack.engine import (
     extracting,
     feedback,
     forgetting,
+    hiding,
     listing,
     packing,
     reading,
@@ -315,8 +316,8 @@ class Namespace:
         return Session(self._core, self.name, label(session_id, "session"))
 
     def sessions(self) -> list[SessionInfo]:
-        """All conversations, the most recent first."""
-        return self._core.store.sessions(self.name)
+        """All conversations, the most recent first, without what is softly forgotten of them."""
+        return hiding.shown_sessions(self._core, self.name)
 
     def stats(self) -> Census:
         """Exact counts of what it holds."""
