@@ -47,7 +47,8 @@ from haversack.engine.why import Explanation, explain
 from haversack.errors import InputError, NotFoundError
 from haversack.llm.cost import Call
 from haversack.maintenance.texts import text_of
-from haversack.model.memory import Json, Memory, SessionInfo
+from haversack.model.identity import fingerprint
+from haversack.model.memory import Json, Kind, Memory, SessionInfo
 from haversack.model.query import Filter
 from haversack.model.text import clean, label
 from haversack.model.times import Moment, read_time
@@ -306,6 +307,12 @@ class Namespace:
         is called after each transaction with the counts so far.
         """
         return bring_in(self._core, self.name, found, strict=strict, watch=watch, may_administer=may_administer)
+
+    def stay_forgotten(self, said: Iterable[tuple[Kind, str]]) -> set[tuple[Kind, str]]:
+        """Return those statements, by kind and words, that were forgotten for good here: imports leave them out."""
+        marks = {each: fingerprint(*each) for each in said}
+        gone = self._core.store.tombstoned(self.name, list(marks.values()))
+        return {each for each, mark in marks.items() if mark in gone}
 
     def take_out(self) -> Iterator[bytes]:
         """Everything in it as lines of JSON; bringing them in elsewhere gives an equal namespace."""

@@ -17,7 +17,7 @@ from haversack.engine.maintaining import NamespaceMaintenance
 from haversack.engine.namespace import Namespace
 from haversack.engine.session import Session
 from haversack.errors import HaversackError, NotFoundError, StoreError
-from haversack.model.memory import Memory
+from haversack.model.memory import Kind, Memory
 from haversack.store.port import SEGMENT, SYSTEM, Batch, Written
 from haversack.store.sqlite.store import SqliteStore
 from haversack.transfer import read_files
@@ -184,6 +184,7 @@ def namespace_verbs(ns: Namespace, memory: Memory, folder: Path) -> dict[str, Ca
         "session": lambda: ns.session("s"),
         "sessions": ns.sessions,
         "stats": ns.stats,
+        "stay_forgotten": lambda: ns.stay_forgotten([(Kind.FACT, "boat")]),
         "take_out": lambda: list(ns.take_out()),
         "timeline": ns.timeline,
         "trimmed": ns.trimmed,
