@@ -1,7 +1,6 @@
-"""The handed cases about imports, read from their own sample files where those are at hand."""
+"""The cases about imports, read from sample files in the shapes that other programs write."""
 
 import json
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +11,7 @@ import pytest
 from haversack.model.message import Image, Role, Text, ToolCall
 from haversack.transfer import MemoryEntry, Problem, Reading, SessionEntry, read_files
 
-SAMPLES = Path(os.environ.get("HAVERSACK_CASES", "../shared/cases")) / "samples"
-
-pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the handed samples are not here")
+SAMPLES = Path(__file__).parent / "samples"
 
 
 def found(*paths: Path) -> list[Any]:
@@ -46,50 +43,50 @@ def changed_export(tmp_path: Path, **first: Any) -> Path:
 
 
 LIVE = [
-    "user: Which day do we water the tomatoes?",
-    "assistant: Tuesdays and Fridays.",
-    "user: Keep Tuesdays, drop Fridays.",
-    "assistant: Done: Tuesdays only.",
+    "user: When does the ferry leave?",
+    "assistant: At eight and at noon.",
+    "user: Put us on the one at eight.",
+    "assistant: Two seats at eight, then.",
 ]
 
 
 def test_imp_01_the_live_thread_and_null_dates():
     held = sessions(found(SAMPLES / "chatgpt_conversations.json"))
-    assert list(held) == ["c-0001", "c-0002"]
-    assert lines(held["c-0001"]) == LIVE
-    first, second = held["c-0002"].turns
+    assert list(held) == ["ferry-1", "ferry-2"]
+    assert lines(held["ferry-1"]) == LIVE
+    first, second = held["ferry-2"].turns
     assert first.message.parts == (
-        Image(url="file-service://file-000", width=64, height=64),
-        Text("What is in this picture?"),
+        Image(url="file-service://file-quay", width=48, height=32),
+        Text("Which boat is this?"),
     )
-    assert second.message.text == "A watering can."
-    assert [turn.at for turn in (first, second)] == [datetime(2023, 11, 14, 22, 28, 20, tzinfo=UTC)] * 2
+    assert second.message.text == "A pilot cutter."
+    assert [turn.at for turn in (first, second)] == [datetime(2024, 3, 9, 16, 15, tzinfo=UTC)] * 2
     assert [turn.at_guess for turn in (first, second)] == [False, True]
 
 
 @pytest.mark.parametrize("current", [None, "no-such-node"])
 def test_imp_01_without_a_live_node_the_newest_leaf_is_read(tmp_path: Path, current: str | None):
     results = found(changed_export(tmp_path, current_node=current))
-    assert lines(sessions(results)["c-0001"]) == LIVE
+    assert lines(sessions(results)["ferry-1"]) == LIVE
     assert [one.warning for one in results if isinstance(one, Problem)] == [True]
 
 
 def test_imp_01_a_circle_fails_one_conversation(tmp_path: Path):
     mapping = json.loads((SAMPLES / "chatgpt_conversations.json").read_text())[0]["mapping"]
-    mapping["u1"]["parent"] = "a2b"
+    mapping["ask"]["parent"] = "final"
     results = found(changed_export(tmp_path, mapping=mapping))
-    assert list(sessions(results)) == ["c-0002"]
+    assert list(sessions(results)) == ["ferry-2"]
     (problem,) = (one for one in results if isinstance(one, Problem))
-    assert "conversation c-0001: its parents form a circle" in str(problem)
+    assert "conversation ferry-1: its parents form a circle" in str(problem)
     assert not problem.warning
 
 
 def test_imp_01_a_file_cut_half_way_keeps_what_is_whole(tmp_path: Path):
     data = (SAMPLES / "chatgpt_conversations.json").read_bytes()
     path = tmp_path / "conversations.json"
-    path.write_bytes(data[: data.index(b"c-0002")])
+    path.write_bytes(data[: data.index(b"ferry-2")])
     results = found(path)
-    assert list(sessions(results)) == ["c-0001"]
+    assert list(sessions(results)) == ["ferry-1"]
     assert [(one.place, one.message) for one in results if isinstance(one, Problem)] == [
         ("element 2", "the file ends in the middle of it")
     ]
@@ -98,12 +95,12 @@ def test_imp_01_a_file_cut_half_way_keeps_what_is_whole(tmp_path: Path):
 def test_imp_03_openai_lines():
     held = sessions(found(SAMPLES / "openai_messages.jsonl"))
     assert lines(held["s1"]) == [
-        "system: You keep a garden diary.",
-        "user: Compare both beds.",
+        "system: You keep the harbour log.",
+        "user: Compare the two tides.",
         "assistant: ",
-        "tool: moisture 40",
-        "tool: moisture 55",
-        "assistant: Bed 2 is wetter.",
+        "tool: height 2.1",
+        "tool: height 3.4",
+        "assistant: Dusk is higher.",
     ]
     turns = held["s1"].turns
     assert [call.id for call in turns[2].message.tool_calls] == ["c1", "c2"]
@@ -111,7 +108,7 @@ def test_imp_03_openai_lines():
     assert turns[2].message.parts == ()
     assert held["s2"].turns[0].message.role is Role.SYSTEM
     assert held["s2"].turns[1].message.parts == (
-        Text("Label this"),
+        Text("Name this flag"),
         Image(url="data:image/png;base64,iVBORw0KGgo="),
     )
 
@@ -119,10 +116,10 @@ def test_imp_03_openai_lines():
 @pytest.mark.parametrize(
     ("name", "calls"),
     [
-        ("langchain_messages.json", ["lc1"]),
+        ("langchain_messages.json", ["b1"]),
         ("sharegpt.json", ["call_1"]),
-        ("anthropic_messages.json", ["tu1", "tu2"]),
-        ("openai_responses_items.jsonl", ["call_1"]),
+        ("anthropic_messages.json", ["t1", "t2"]),
+        ("openai_responses_items.jsonl", ["k1"]),
     ],
 )
 def test_imp_03_calls_and_results_are_paired(name: str, calls: list[str]):
@@ -133,8 +130,8 @@ def test_imp_03_calls_and_results_are_paired(name: str, calls: list[str]):
 
 def test_imp_03_langchain_dumpd():
     entry = only("langchain_dumpd.json")
-    assert lines(entry) == ["user: Look up item 3", "assistant: "]
-    assert entry.turns[1].message.tool_calls == (ToolCall(id="lc1", name="lookup", arguments='{"item":3}'),)
+    assert lines(entry) == ["user: Find a berth for nine metres", "assistant: "]
+    assert entry.turns[1].message.tool_calls == (ToolCall(id="b1", name="find_berth", arguments='{"length":9}'),)
 
 
 def test_imp_03_a_mark_a_blank_line_and_a_bad_line(tmp_path: Path):
@@ -166,9 +163,9 @@ def test_sto_03_a_torn_last_record():
     reading: Reading = read_files([SAMPLES / "mcp_memory_torn.jsonl"])
     results = list(reading)
     assert [one.content for one in results if isinstance(one, MemoryEntry)] == [
-        "bed_1 (garden_bed): faces south",
-        "bed_2 (garden_bed): clay soil",
-        "bed_1 next_to bed_2",
+        "pier_1 (pier): has a crane",
+        "pier_2 (pier): is for ferries",
+        "pier_1 north_of pier_2",
     ]
     assert [(one.place, one.warning) for one in results if isinstance(one, Problem)] == [("line 4", False)]
 

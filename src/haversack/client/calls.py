@@ -46,7 +46,7 @@ class Client(Transport):
         return self._lines(Call(method="GET", path="/v1/namespaces/{namespace}/export", parts={"namespace": namespace}))
 
     def import_file(self, namespace: str, *, content: bytes, format: str | None = None, name: str | None = None) -> JobShape:
-        """Take in a chat export, a memory dump or a document, sent as the body; the answer is a job to watch. What is there already is not added again. `name` helps to find out the format; it is no path."""
+        """Take in a chat export, a memory dump or a document, sent as the body; the answer is a job to watch. What is there already is not added again; a memory in other words replaces the one of its id, whose history keeps them. A policy, and more trust for a memory that is there, take an admin's key. `name` helps to find out the format; it is no path."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/import", parts={"namespace": namespace}, query={"format": format, "name": name}, content=content), JobShape)
 
     def reembed(self, namespace: str) -> JobShape:
@@ -350,7 +350,7 @@ class AsyncClient(AsyncTransport):
         return self._lines(Call(method="GET", path="/v1/namespaces/{namespace}/export", parts={"namespace": namespace}))
 
     async def import_file(self, namespace: str, *, content: bytes, format: str | None = None, name: str | None = None) -> JobShape:
-        """Take in a chat export, a memory dump or a document, sent as the body; the answer is a job to watch. What is there already is not added again. `name` helps to find out the format; it is no path."""
+        """Take in a chat export, a memory dump or a document, sent as the body; the answer is a job to watch. What is there already is not added again; a memory in other words replaces the one of its id, whose history keeps them. A policy, and more trust for a memory that is there, take an admin's key. `name` helps to find out the format; it is no path."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/import", parts={"namespace": namespace}, query={"format": format, "name": name}, content=content), JobShape)
 
     async def reembed(self, namespace: str) -> JobShape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -97,6 +97,8 @@ class Compactor:
     flush: Callable[[str], None] = field(default=lambda _: None)
     """Finishes the pending extraction of a session."""
     entropy: Callable[[int], bytes] = secrets.token_bytes
+    hidden: Callable[[], Collection[str]] = frozenset
+    """Ids of turns that are softly forgotten: no summary repeats them."""
 
     def run(self, request: Request, cancel: Cancel | None = None) -> CompactionResult:
         """Compact one session. Never raises for what a model does; store failures pass through."""
@@ -123,7 +125,10 @@ class Compactor:
 
     def _begin(self, request: Request, started_at: datetime, begun: float) -> _Work:
         view, version = load_view(self.store, self.namespace, request.session)
-        turns = pair_turns(self.store.turns(self.namespace, request.session))
+        hidden = self.hidden()
+        turns = [
+            turn for turn in pair_turns(self.store.turns(self.namespace, request.session)) if turn.id not in hidden
+        ]
         ids = [fold.summary for fold in view.folds]
         contents = {memory.id: memory.content for memory in self.store.memories(self.namespace, ids)}
         for erased in (id_ for id_ in ids if id_ not in contents):

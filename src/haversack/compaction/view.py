@@ -16,8 +16,21 @@ from haversack.errors import InputError, NotFoundError
 from haversack.model.memory import Turn
 from haversack.model.message import Message, Role, Text
 from haversack.store.port import Store, Written
+from haversack.store.records import Collection
 
-__all__ = ["COLLECTION", "Fold", "Shown", "View", "load_view", "pointer", "render", "shown", "stand_in", "view_write"]
+__all__ = [
+    "COLLECTION",
+    "VIEWS",
+    "Fold",
+    "Shown",
+    "View",
+    "load_view",
+    "pointer",
+    "render",
+    "shown",
+    "stand_in",
+    "view_write",
+]
 
 COLLECTION = "view"
 """Records of views, by session id."""
@@ -100,16 +113,14 @@ class View:
         """JSON, as the store keeps it."""
         return msgspec.json.encode(self)
 
-    @classmethod
-    def decode(cls, data: bytes) -> View:
-        """The inverse of `encode`."""
-        return msgspec.json.decode(data, type=cls)
+
+VIEWS = Collection(COLLECTION, View)
 
 
 def load_view(store: Store, namespace: str, session: str) -> tuple[View, int]:
     """The session's view and its record's version (0 when everything stands verbatim)."""
     record = store.record(namespace, COLLECTION, session)
-    return (View(session=session), 0) if record is None else (View.decode(record.value), record.version)
+    return VIEWS.value_of(record) or View(session=session), 0 if record is None else record.version
 
 
 def view_write(view: View, version: int) -> Written:

@@ -21,8 +21,9 @@ from haversack.errors import BusyError, ConflictError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory
 from haversack.store.port import Batch, Record, Store, Written
+from haversack.store.records import Collection
 
-__all__ = ["AccessLog", "Opened", "Use", "drop", "flush"]
+__all__ = ["USES", "AccessLog", "Opened", "Use", "drop", "flush"]
 
 COLLECTION = "access"
 _MOST = 500
@@ -37,6 +38,9 @@ class Use:
 
     count: int
     last: datetime
+
+
+USES = Collection(COLLECTION, dict[str, Use])
 
 
 class Opened(Protocol):
@@ -163,7 +167,7 @@ def _more(one: Use | None, other: Use) -> Use:
 
 
 def _uses(record: Record) -> dict[str, Use]:
-    return msgspec.json.decode(record.value, type=dict[str, Use])
+    return USES.value_of(record) or {}
 
 
 def _without(record: Record, gone: set[str]) -> Written:

@@ -24,12 +24,25 @@ from haversack.maintenance.run import Desk, running
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
 from haversack.store.port import Batch, Restage, Written
+from haversack.store.records import Collection
 
-__all__ = ["POLICY", "desk_of", "foresee", "lifecycle", "policy_of", "promote_from", "read_policy", "set_policy"]
+__all__ = [
+    "POLICIES",
+    "POLICY",
+    "POLICY_KEY",
+    "desk_of",
+    "foresee",
+    "lifecycle",
+    "policy_of",
+    "promote_from",
+    "read_policy",
+    "set_policy",
+]
 
 POLICY = "policy"
 """The collection of a namespace's rules; it goes along when the namespace is exported."""
-_KEY = "lifecycle"
+POLICY_KEY = "lifecycle"
+POLICIES = Collection(POLICY, Policy)
 _DEFAULTS = Policy()
 _NO_MEMBER = re.compile(r"Invalid enum value '(.*?)'")
 _MOST = 10_000
@@ -49,15 +62,14 @@ def desk_of(core: Core, namespace: str) -> Desk:
 
 def policy_of(core: Core, namespace: str) -> Policy:
     """The rules in force: those that were set, or the defaults."""
-    record = core.store.record(namespace, POLICY, _KEY)
-    return _DEFAULTS if record is None else msgspec.json.decode(record.value, type=Policy)
+    return POLICIES.value_of(core.store.record(namespace, POLICY, POLICY_KEY)) or _DEFAULTS
 
 
 def set_policy(core: Core, namespace: str, policy: Policy | Mapping[str, Any]) -> Policy:
     """Set the rules: a Policy, or nested settings of which the others keep their defaults."""
     checked = _checked(policy)
     value = msgspec.json.encode(checked, enc_hook=_plain, order="deterministic")
-    core.store.apply(namespace, Batch(records=(Written(collection=POLICY, key=_KEY, value=value),)))
+    core.store.apply(namespace, Batch(records=(Written(collection=POLICY, key=POLICY_KEY, value=value),)))
     return checked
 
 

@@ -13,8 +13,9 @@ from haversack.engine.core import Core
 from haversack.errors import InputError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.store.port import SYSTEM, Batch, Written
+from haversack.store.records import Collection
 
-__all__ = ["AUDIT", "Audit", "Deed"]
+__all__ = ["AUDIT", "DEEDS", "Audit", "Deed"]
 
 AUDIT = "audit"
 _PAGE = 500
@@ -41,6 +42,9 @@ class Deed:
     """How many memories or turns it was about; `memories` names the first hundred."""
     request: str | None = None
     """The request's id, as it stands in logs and traces."""
+
+
+DEEDS = Collection(AUDIT, Deed)
 
 
 class Audit:
@@ -94,8 +98,7 @@ class Audit:
         self.flush()
         place = max(after, make_id(since - timedelta(milliseconds=1), b"\xff" * ENTROPY_BYTES) if since else "")
         while page := self._core.store.records(SYSTEM, AUDIT, after=place, limit=_PAGE):
-            for record in page:
-                deed = msgspec.json.decode(record.value, type=Deed)
+            for deed in DEEDS.values_of(page):
                 if until is not None and deed.at is not None and deed.at >= until:
                     return
                 if namespace in (None, deed.namespace) and did in (None, deed.did):

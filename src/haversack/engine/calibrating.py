@@ -14,14 +14,15 @@ from threading import Lock
 from haversack.errors import StoreError
 from haversack.llm.calibrate import Calibration
 from haversack.store.port import SYSTEM, Batch, Store, Written
+from haversack.store.records import Collection
 from haversack.tokens import Counter
 from haversack.tokens.batch import BatchCounter
 from haversack.tokens.counter import CountKind
 from haversack.tokens.cut import segments
 
-__all__ = ["Calibrations"]
+__all__ = ["CALIBRATIONS", "Calibrations"]
 
-_COLLECTION = "calibration"
+CALIBRATIONS = Collection("calibration", Calibration)
 _STEP = 5
 """Percent: prices are kept by the counter's name, so there are few of them."""
 _LOWEST = 50
@@ -59,11 +60,11 @@ class Calibrations:
             return
         with self._lock, suppress(StoreError):
             plain = round(counted * 100 / _percent(self._known(model)))
-            record = self._store.record(SYSTEM, _COLLECTION, model)
-            before = Calibration() if record is None else Calibration.decode(record.value)
+            record = self._store.record(SYSTEM, CALIBRATIONS.name, model)
+            before = CALIBRATIONS.value_of(record) or Calibration()
             after = self._learned[model] = before.observe(plain, reported)
             written = Written(
-                collection=_COLLECTION,
+                collection=CALIBRATIONS.name,
                 key=model,
                 value=after.encode(),
                 expected=0 if record is None else record.version,
@@ -72,8 +73,8 @@ class Calibrations:
 
     def _known(self, model: str) -> Calibration:
         if model not in self._learned:
-            record = self._store.record(SYSTEM, _COLLECTION, model)
-            self._learned[model] = Calibration() if record is None else Calibration.decode(record.value)
+            record = self._store.record(SYSTEM, CALIBRATIONS.name, model)
+            self._learned[model] = CALIBRATIONS.value_of(record) or Calibration()
         return self._learned[model]
 
 

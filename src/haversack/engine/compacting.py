@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from haversack.compaction import CompactionConfig, CompactionResult
 from haversack.compaction.compactor import Compactor, Request
@@ -16,6 +17,7 @@ from haversack.engine import extracting
 from haversack.engine.aging import policy_of, promote_from
 from haversack.engine.core import Core
 from haversack.engine.costing import metered
+from haversack.engine.hiding import hidden_turns, shown_turns
 from haversack.engine.writing import completed
 from haversack.errors import ConfigError, ConflictError, NotFoundError
 from haversack.llm.cost import Purpose
@@ -66,7 +68,7 @@ def expand(core: Core, namespace: str, session: str, name: str, *, reopen: bool)
         return _turn_or_earlier(core, namespace, session, name)
     if reopen:
         core.store.apply(namespace, Batch(records=(view_write(view.opened(name), version),)))
-    behind = core.store.turns(namespace, session, after=fold.start - 1, limit=fold.stop - fold.start)
+    behind = shown_turns(core, namespace, session, after=fold.start - 1, limit=fold.stop - fold.start)
     return [turn for turn in behind if turn.position < fold.stop]
 
 
@@ -106,6 +108,7 @@ def _compactor(core: Core, namespace: str, session: str, config: CompactionConfi
         prepare=lambda batch: completed(core, namespace, batch),
         flush=lambda session: extracting.flush(core, namespace, session),
         entropy=core.entropy,
+        hidden=partial(hidden_turns, core, namespace),
     )
 
 
@@ -146,6 +149,8 @@ def _turn_or_earlier(core: Core, namespace: str, session: str, name: str) -> lis
     if not turns:
         for summary in core.store.memories(namespace, [name]):
             turns = core.store.turns_by_id(namespace, summary.source.turns)
+    hidden = hidden_turns(core, namespace)
+    turns = [turn for turn in turns if turn.id not in hidden]
     if not turns or turns[0].session != session:
         raise NotFoundError(f"nothing in session {session!r} stands behind {name!r}")
     return turns

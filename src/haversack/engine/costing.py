@@ -13,11 +13,13 @@ from haversack.llm.cost import Call, MeteredService, Purpose, check_caps
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.times import EPOCH
 from haversack.store.port import Batch, Written
+from haversack.store.records import Collection
 
-__all__ = ["COLLECTION", "calls", "metered"]
+__all__ = ["CALLS", "COLLECTION", "calls", "metered"]
 
 COLLECTION = "cost"
 """Records by ids that sort by time. They hold no words, and they go with their namespace."""
+CALLS = Collection(COLLECTION, Call)
 _PAGE = 1_000
 
 
@@ -43,8 +45,7 @@ def calls(
     """The calls at or after `since` and before `until`, oldest first."""
     after = make_id(since or EPOCH, bytes(ENTROPY_BYTES))
     while page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE):
-        for record in page:
-            call = Call.decode(record.value)
+        for call in CALLS.values_of(page):
             if until is not None and call.at >= until:
                 return
             if since is None or call.at >= since:

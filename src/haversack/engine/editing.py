@@ -18,14 +18,16 @@ from haversack.errors import ConflictError, InputError, NotFoundError, nearest
 from haversack.maintenance.texts import text_of
 from haversack.model.memory import Memory
 from haversack.store.port import Batch, Record, Written
+from haversack.store.records import Collection
 
-__all__ = ["EARLIER", "Earlier", "earlier", "edit", "kept_before"]
+__all__ = ["EARLIER", "EDITABLE", "FORMER", "Earlier", "earlier", "edit", "kept_before"]
 
 EARLIER = "earlier"
 """The collection of what edited memories were before, under the memory's id, so that an erasure takes it along."""
 
 _KEPT = 20
-_EDITABLE = frozenset(Details.__annotations__) - {"source"} | {"content"}
+EDITABLE = frozenset(Details.__annotations__) - {"source"} | {"content"}
+"""What of a memory may be changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,9 @@ class Earlier:
     """The changed fields as they were, ready for JSON."""
 
 
+FORMER = Collection(EARLIER, list[Earlier])
+
+
 def edit(core: Core, namespace: str, memory_id: str, changes: Mapping[str, object], *, expected: int | None) -> Memory:
     """The memory with these fields changed, or ConflictError when it is not at change number `expected` any more.
 
@@ -45,8 +50,8 @@ def edit(core: Core, namespace: str, memory_id: str, changes: Mapping[str, objec
     overwrite each other: the second one is refused by ConflictError.
     """
     for name in changes:
-        if name not in _EDITABLE:
-            raise InputError(f"unknown field {name!r}: {nearest(name, _EDITABLE)}")
+        if name not in EDITABLE:
+            raise InputError(f"unknown field {name!r}: {nearest(name, EDITABLE)}")
     seen = core.store.sequence(namespace)
     old = _one(core, namespace, memory_id)
     if expected is not None and old.changed != expected:
@@ -66,8 +71,8 @@ def kept_before(core: Core, namespace: str, old: Memory, new: Memory) -> Written
 
 
 def _written(record: Record | None, old: Memory, new: Memory, now: datetime) -> Written:
-    altered = {name: _plain(getattr(old, name)) for name in _EDITABLE if getattr(old, name) != getattr(new, name)}
-    history = [] if record is None else msgspec.json.decode(record.value, type=list[Earlier])
+    altered = {name: _plain(getattr(old, name)) for name in EDITABLE if getattr(old, name) != getattr(new, name)}
+    history = FORMER.value_of(record) or []
     history.append(Earlier(at=now, fields=altered))
     return Written(
         collection=EARLIER,
@@ -80,7 +85,7 @@ def _written(record: Record | None, old: Memory, new: Memory, now: datetime) -> 
 def earlier(core: Core, namespace: str, memory_id: str) -> list[Earlier]:
     """What the memory was before its edits, oldest first."""
     record = core.store.record(namespace, EARLIER, memory_id)
-    return [] if record is None else msgspec.json.decode(record.value, type=list[Earlier])
+    return FORMER.value_of(record) or []
 
 
 def _one(core: Core, namespace: str, memory_id: str) -> Memory:
@@ -92,7 +97,7 @@ def _one(core: Core, namespace: str, memory_id: str) -> Memory:
 
 def _changed(old: Memory, changes: Mapping[str, object]) -> Memory:
     """Every field checked as a new memory's would be; those that are not named stay."""
-    details = {name: getattr(old, name) for name in _EDITABLE} | dict(changes)
+    details = {name: getattr(old, name) for name in EDITABLE} | dict(changes)
     content = cast("str", details.pop("content"))
     checked = draft_memory(content, Stamp(id=old.id, now=old.created_at), cast("Details", details))
     return replace(old, **{name: getattr(checked, name) for name in changes})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from haversack.compaction.dedup import SUBJECT, Similar, lexical_similarity
 from haversack.compaction.extraction.background import BackgroundExtraction
@@ -15,6 +16,7 @@ from haversack.engine.admitting import STATEMENTS
 from haversack.engine.aging import policy_of
 from haversack.engine.core import Core
 from haversack.engine.costing import metered
+from haversack.engine.hiding import hidden_turns
 from haversack.engine.writing import completed
 from haversack.llm.cost import Purpose
 from haversack.llm.port import Cancel
@@ -89,6 +91,7 @@ def _extractor(core: Core, namespace: str, session: str) -> Extractor:
         similar=similarity(core),
         prepare=lambda batch: completed(core, namespace, batch),
         entropy=core.entropy,
+        hidden=partial(hidden_turns, core, namespace),
         seconds=config.max_seconds,
     )
 

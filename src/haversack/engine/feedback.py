@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 
 import msgspec
 
@@ -16,8 +17,9 @@ from haversack.engine.core import Core
 from haversack.engine.writing import persisting
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.store.port import Batch, Written
+from haversack.store.records import Collection
 
-__all__ = ["Signal", "Vote", "vote", "votes", "votes_by_signal"]
+__all__ = ["VOTES", "Signal", "Vote", "vote", "votes", "votes_by_signal"]
 
 _COLLECTION = "feedback"
 _KEPT = 100
@@ -43,6 +45,9 @@ class Vote:
     after: float
 
 
+VOTES = Collection(_COLLECTION, list[Vote])
+
+
 def vote(core: Core, namespace: str, memory_id: str, signal: str) -> Vote:
     """Count the vote; the memory's importance moves in the same transaction."""
     if signal not in set(Signal):
@@ -57,7 +62,7 @@ def _vote(core: Core, namespace: str, memory_id: str, signal: Signal) -> Vote:
         raise NotFoundError(f"no memory {memory_id!r} in namespace {namespace!r}")
     before = found[0].importance
     cast = Vote(signal=signal, at=core.clock(), before=before, after=_moved(before, signal))
-    history = [] if record is None else msgspec.json.decode(record.value, type=list[Vote])
+    history = VOTES.value_of(record) or []
     written = Written(
         collection=_COLLECTION,
         key=memory_id,
@@ -72,7 +77,7 @@ def _vote(core: Core, namespace: str, memory_id: str, signal: Signal) -> Vote:
 def votes(core: Core, namespace: str, memory_id: str) -> list[Vote]:
     """The votes on a memory, oldest first, at most a hundred."""
     record = core.store.record(namespace, _COLLECTION, memory_id)
-    return [] if record is None else msgspec.json.decode(record.value, type=list[Vote])
+    return VOTES.value_of(record) or []
 
 
 def votes_by_signal(core: Core, namespace: str) -> dict[Signal, int]:
@@ -80,9 +85,8 @@ def votes_by_signal(core: Core, namespace: str) -> dict[Signal, int]:
     counts = dict.fromkeys(Signal, 0)
     after = ""
     while page := core.store.records(namespace, _COLLECTION, after=after):
-        for record in page:
-            for one in msgspec.json.decode(record.value, type=list[Vote]):
-                counts[one.signal] += 1
+        for one in chain.from_iterable(VOTES.values_of(page)):
+            counts[one.signal] += 1
         after = page[-1].key
     return counts
 

@@ -1,14 +1,15 @@
-"""Turns that a soft forget hides from prompts: a record each, written and removed with the stage of its passages."""
+"""Turns that a soft forget hides from every read: a record each, written and removed with the stage of its passages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from haversack.engine.core import Core
-from haversack.model.memory import Kind, Memory
+from haversack.model.memory import Kind, Memory, SessionInfo, Turn
 from haversack.store.port import Written
 
-__all__ = ["COLLECTION", "hidden_turns", "hiding", "showing"]
+__all__ = ["COLLECTION", "hidden_turns", "hiding", "showing", "shown_sessions", "shown_turns"]
 
 COLLECTION = "hidden"
 """Records by turn id; an erasure of the turn drops its record."""
@@ -34,6 +35,35 @@ def hidden_turns(core: Core, namespace: str) -> frozenset[str]:
         found.update(record.key for record in page)
         after = page[-1].key
     return frozenset(found)
+
+
+def shown_turns(core: Core, namespace: str, session: str, *, after: int = -1, limit: int | None = None) -> list[Turn]:
+    """Turns of a session behind position `after`, without those that are hidden: `limit` of them, if there are."""
+    hidden = hidden_turns(core, namespace)
+    found: list[Turn] = []
+    while page := core.store.turns(namespace, session, after=after, limit=limit and limit - len(found)):
+        found += [turn for turn in page if turn.id not in hidden]
+        after = page[-1].position
+        if len(found) == limit:
+            break
+    return found
+
+
+def shown_sessions(core: Core, namespace: str) -> list[SessionInfo]:
+    """All sessions with turns that are shown, counted and dated by these, the newest first, then by id."""
+    hidden = core.store.turns_by_id(namespace, list(hidden_turns(core, namespace)))
+    touched = {turn.session for turn in hidden}
+    infos = core.store.sessions(namespace)
+    if not touched:
+        return infos
+    kept = (_counted(info.id, shown_turns(core, namespace, info.id)) if info.id in touched else info for info in infos)
+    by_name = sorted((info for info in kept if info is not None), key=attrgetter("id"))
+    return sorted(by_name, key=attrgetter("last_at"), reverse=True)
+
+
+def _counted(session: str, turns: Sequence[Turn]) -> SessionInfo | None:
+    times = [turn.at for turn in turns]
+    return SessionInfo(id=session, turns=len(turns), first_at=min(times), last_at=max(times)) if times else None
 
 
 def _turns(memories: Iterable[Memory]) -> list[str]:

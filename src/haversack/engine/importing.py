@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from haversack.engine.core import Core
+from haversack.engine.editing import kept_before
+from haversack.engine.landing import Sorted, checked_record, is_about_something, sort_memories
 from haversack.engine.passages import split_memory
 from haversack.engine.session import Session, TurnDraft
-from haversack.engine.writing import write
+from haversack.engine.writing import persisting, write
 from haversack.errors import ConflictError, InputError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Kind, Memory, Source, Trust, Turn
 from haversack.model.times import EPOCH
-from haversack.store.port import Batch, Written
+from haversack.store.port import Batch
 from haversack.transfer import entries
 from haversack.transfer.entries import DocumentEntry, MemoryEntry, Problem, RecordEntry, SessionEntry
 
@@ -32,11 +34,14 @@ class Imported:
     sessions: set[str] = field(default_factory=set[str])
     turns: int = 0
     memories: int = 0
+    """New ones, and those of `replaced`."""
+    replaced: list[str] = field(default_factory=list[str])
+    """Ids of memories that were here in other words; `earlier` shows what they were."""
     records: int = 0
     known: int = 0
     """Turns, memories and records that were there already."""
     forgotten: int = 0
-    """Memories that were erased for good here and stay away."""
+    """Turns and memories that were erased for good here, with what was made of them, and records about them."""
     problems: list[Problem] = field(default_factory=list[Problem])
 
     @property
@@ -50,32 +55,36 @@ def bring_in(
     namespace: str,
     found: Iterable[entries.Entry | Problem],
     *,
+    may_administer: bool,
     strict: bool = False,
     watch: Callable[[Imported], None] = lambda _: None,
 ) -> Imported:
-    """Store what a reader yields: what can be read lands even if the rest cannot.
+    """Store what a reader yields: what can be read and what the caller may write lands, even if the rest cannot.
 
+    Only who `may_administer` the namespace sets its policy and raises the trust of a memory that is there.
     With `strict` the first bad record stops the import by InputError, and what came before it stays. `watch` is called
     after each transaction.
     """
-    landing = _Landing(core, namespace, watch)
+    landing = _Landing(core, namespace, watch, may_administer=may_administer)
     for entry in found:
         landing.take(entry)
-        if strict and isinstance(entry, Problem) and not entry.warning:
-            landing.land()
-            raise InputError(str(entry))
+        if strict and landing.done.bad:
+            break
     landing.land()
+    if strict and landing.done.bad:
+        raise InputError(str(next(each for each in landing.done.problems if not each.warning)))
     return landing.done
 
 
 class _Landing:
     """Entries gathered until they make a transaction."""
 
-    def __init__(self, core: Core, namespace: str, watch: Callable[[Imported], None]) -> None:
+    def __init__(self, core: Core, namespace: str, watch: Callable[[Imported], None], *, may_administer: bool) -> None:
         self.done = Imported()
         self._core = core
         self._namespace = namespace
         self._watch = watch
+        self._may_administer = may_administer
         self._turns: list[Turn] = []
         self._memories: list[Memory] = []
 
@@ -88,6 +97,7 @@ class _Landing:
             case Turn():
                 self._turns.append(entry)
             case RecordEntry():
+                self.land()  # a record lands beside what it is about
                 self._add_record(entry)
             case Memory():
                 self._memories.append(entry)
@@ -100,33 +110,37 @@ class _Landing:
 
     def land(self) -> None:
         """Write what waits: turns first, since memories come from them."""
-        if self._turns:
-            self._count_turns(
-                self._turns, self._core.store.apply(self._namespace, Batch(turns=tuple(self._turns))).turns
-            )
-            self._turns = []
-        ids = [memory.id for memory in self._memories]
-        known = {memory.id: memory for memory in self._core.store.memories(self._namespace, ids)}
-        fresh = {memory.id: memory for memory in self._memories if _says_more(memory, known.get(memory.id))}
-        self.done.known += len(self._memories) - len(fresh)
-        self._memories = []
-        self._write(tuple(fresh.values()))
-        self._watch(self.done)
+        turns, memories = self._turns, self._memories
+        self._turns, self._memories = [], []
+        if turns:
+            applied = self._core.store.apply(self._namespace, Batch(turns=tuple(turns)))
+            gone = len(self._core.store.erased(self._namespace, applied.skipped))
+            self.done.forgotten += gone
+            self._count_turns(len(turns) - gone, applied.turns)
+        if memories:
+            self._add_memories({memory.id: memory for memory in memories}, len(memories))
+        if turns or memories:
+            self._watch(self.done)
 
-    def _write(self, fresh: tuple[Memory, ...]) -> None:
-        """All in one transaction; where some were erased for good here, in halves until those stand alone."""
-        if not fresh:
-            return
-        try:
-            write(self._core, self._namespace, Batch(memories=fresh))
-            self.done.memories += len(fresh)
-        except ConflictError:
-            if len(fresh) == 1:
-                self.done.forgotten += 1
-                return
-            half = len(fresh) // 2
-            self._write(fresh[:half])
-            self._write(fresh[half:])
+    def _add_memories(self, given: Mapping[str, Memory], count: int) -> None:
+        store, name = self._core.store, self._namespace
+
+        def attempt() -> Sorted:
+            seen = store.sequence(name)
+            sorted_ = sort_memories(store, name, list(given.values()), may_raise_trust=self._may_administer)
+            if sorted_.new or sorted_.replaced:
+                records = tuple(kept_before(self._core, name, old, new) for old, new in sorted_.replaced)
+                rows = (*sorted_.new, *(new for _, new in sorted_.replaced))
+                write(self._core, name, Batch(memories=rows, records=records, seen=seen))
+            return sorted_
+
+        done = persisting(attempt)
+        written = len(done.new) + len(done.replaced)
+        self.done.memories += written
+        self.done.replaced += [new.id for _, new in done.replaced]
+        self.done.forgotten += len(done.forgotten)
+        self.done.known += count - written - len(done.forgotten) - len(done.refused)
+        self.done.problems += done.refused
 
     def _add_session(self, entry: SessionEntry) -> None:
         session = Session(self._core, self._namespace, entry.session)
@@ -136,27 +150,27 @@ class _Landing:
                 TurnDraft(message=turn.message, at=turn.at, metadata=turn.metadata, key=turn.key) for turn in part
             ]
             self.done.sessions.add(entry.session)
-            self._count_turns(part, session.append(drafts))
+            self._count_turns(len(part), session.append(drafts))
             self._watch(self.done)
 
-    def _count_turns(self, given: Iterable[object], added: Iterable[Turn]) -> None:
-        landed = list(added)
-        self.done.turns += len(landed)
-        self.done.known += len(list(given)) - len(landed)
-        self.done.sessions.update(turn.session for turn in landed)
+    def _count_turns(self, given: int, added: Sequence[Turn]) -> None:
+        self.done.turns += len(added)
+        self.done.known += given - len(added)
+        self.done.sessions.update(turn.session for turn in added)
 
     def _add_record(self, entry: RecordEntry) -> None:
-        record = Written(collection=entry.collection, key=entry.key, value=entry.value, expected=0)
         try:
+            record = checked_record(entry, may_administer=self._may_administer)
+            if not is_about_something(self._core.store, self._namespace, record):
+                self.done.forgotten += 1
+                return
             self._core.store.apply(self._namespace, Batch(records=(record,)))
             self.done.records += 1
         except ConflictError:
             self.done.known += 1
-
-
-def _says_more(memory: Memory, known: Memory | None) -> bool:
-    """Whether it is new, or the same memory in other words: another system's dump after an edit there."""
-    return known is None or known.content != memory.content
+        except InputError as error:
+            place = f"record {entry.collection}/{entry.key}"
+            self.done.problems.append(Problem(file="", place=place, message=str(error)))
 
 
 def _from_dump(core: Core, entry: MemoryEntry) -> Memory:

@@ -21,8 +21,9 @@ import msgspec
 from haversack.engine.core import Core
 from haversack.errors import BusyError, HaversackError, NotFoundError
 from haversack.store.port import SYSTEM, Batch, Record, Written
+from haversack.store.records import Collection
 
-__all__ = ["JOBS", "Cancelled", "Job", "JobBoard", "JobState", "Progress", "Work"]
+__all__ = ["JOBS", "JOB_RECORDS", "Cancelled", "Job", "JobBoard", "JobState", "Progress", "Work"]
 
 _LOG = logging.getLogger(__name__)
 JOBS = "job"
@@ -65,6 +66,9 @@ class Job:
     message: str = ""
     result: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts and ids once it is done; no words of memories."""
+
+
+JOB_RECORDS = Collection(JOBS, Job)
 
 
 class Cancelled(HaversackError):  # noqa: N818 - named for what happened
@@ -130,17 +134,17 @@ class JobBoard:
 
     def get(self, job_id: str) -> Job:
         """One job; raises NotFoundError."""
-        record = self._core.store.record(SYSTEM, JOBS, job_id) if job_id else None
-        if record is None:
+        job = JOB_RECORDS.value_of(self._core.store.record(SYSTEM, JOBS, job_id)) if job_id else None
+        if job is None:
             raise NotFoundError(f"no job {job_id!r}")
-        return self._seen(msgspec.json.decode(record.value, type=Job))
+        return self._seen(job)
 
     def all(self, *, limit: int = 1_000) -> list[Job]:
         """The latest jobs, oldest first."""
         latest: deque[Record] = deque(maxlen=limit)
         while page := self._core.store.records(SYSTEM, JOBS, after=latest[-1].key if latest else ""):
             latest.extend(page)
-        return [self._seen(msgspec.json.decode(record.value, type=Job)) for record in latest]
+        return list(map(self._seen, JOB_RECORDS.values_of(latest)))
 
     def cancel(self, job_id: str) -> Job:
         """Ask a job to stop at its next report; one that is over stays as it is."""

@@ -12,25 +12,28 @@ from pathlib import Path
 
 from haversack.engine.aging import desk_of
 from haversack.engine.arguments import checked
+from haversack.engine.bookkeeping import damaged_records, drop_damaged
 from haversack.engine.core import Core
 from haversack.engine.forgetting import Forgotten, certified, erase
 from haversack.engine.jobs import JobBoard, JobState
 from haversack.engine.listing import unembedded
 from haversack.engine.trims import trimmed
 from haversack.engine.unnaming import unname
-from haversack.errors import NotFoundError, ReadOnlyError, RefusedError
+from haversack.errors import NotFoundError, ReadOnlyError, RefusedError, StoreError
 from haversack.maintenance import archive, restore
 from haversack.maintenance.archive import Schedule
-from haversack.maintenance.health import Health, NamespaceHealth, advise, look_at
+from haversack.maintenance.health import Damaged, Health, NamespaceHealth, advise, look_at
 from haversack.maintenance.move import Moved, copy_namespace, spaces_of
 from haversack.maintenance.recover import Recovery, recover
 from haversack.maintenance.reset import ResetDone, reset
 from haversack.maintenance.run import Run, is_abandoned, running, runs
 from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
 from haversack.store.port import SYSTEM, Store
-from haversack.store.site import Site
+from haversack.store.site import Fault, Site
 
 __all__ = ["SnapshotPlan", "StoreMaintenance", "health_of"]
+
+_RESTORE = "restore the last snapshot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +174,7 @@ class StoreMaintenance:
         confirm: str | None = None,
         snapshot: bool = True,
     ) -> ResetDone:
-        """Erase namespaces (None: all) for good, after a snapshot.
+        """Erase namespaces (None: all) for good, after a snapshot, and what earlier erasures left as well.
 
         `confirm` must be the name of the one namespace, or of the store's file where there are several.
         """
@@ -198,7 +201,7 @@ class StoreMaintenance:
         return runs(self._core.store, SYSTEM)
 
     def reconcile(self) -> list[Recovery]:
-        """Close every run whose process is gone, in all namespaces, and remove half-written files."""
+        """Close every run whose process is gone, in all namespaces; remove half-written files and damaged records."""
         core = self._core
         closed = [
             recover(desk_of(core, space), run.id)
@@ -206,6 +209,8 @@ class StoreMaintenance:
             for run in runs(core.store, space)
             if is_abandoned(core.store, space, run, core.clock())
         ]
+        for space in spaces_of(core.store):
+            drop_damaged(core.store, space)
         if core.site is not None:
             core.site.sweep()
         return closed
@@ -215,17 +220,18 @@ class StoreMaintenance:
         core, now = self._core, self._core.clock()
         site = core.site
         snapshots = [] if site is None else self.snapshots()
+        namespaces, faults = _looked_into(core)
         seen = Health(
             at=now,
             schema=None if site is None else site.schema(site.path),
             size=None if site is None else site.size(),
-            namespaces=tuple(health_of(core, name) for name in core.store.namespaces()),
+            namespaces=namespaces,
             last_snapshot=max((each.manifest.taken_at for each in snapshots), default=None),
             snapshots=len(snapshots),
             replaced_store=None if site is None else _there(restore.kept_copy(site)),
             set_aside=None if site is None else _there(restore.set_aside(site)),
             failed_jobs=self._failed_jobs(),
-            faults=() if site is None else tuple(site.examine()),
+            faults=(*(() if site is None else site.examine()), *faults),
         )
         behind = () if site is None else archive.behind(core.store, site, snapshots)
         return replace(seen, faults=seen.faults + behind, advice=advise(seen))
@@ -262,7 +268,29 @@ def health_of(core: Core, namespace: str) -> NamespaceHealth:
     """One namespace, with what its contexts keep leaving out and what has no vector."""
     left_out = len(trimmed(core.trims, core.store, namespace))
     seen = look_at(core.store, namespace, core.clock())
-    return replace(seen, trimmed=left_out, unembedded=unembedded(core, namespace))
+    damaged = damaged_records(core.store, namespace)
+    return replace(seen, trimmed=left_out, unembedded=unembedded(core, namespace), damaged=damaged)
+
+
+def _looked_into(core: Core) -> tuple[tuple[NamespaceHealth, ...], list[Fault]]:
+    """Return how the namespaces are that can be read, and what is damaged in any of them."""
+    seen: list[NamespaceHealth] = []
+    faults = [_fault(SYSTEM, each) for each in damaged_records(core.store, SYSTEM)]
+    for name in core.store.namespaces():
+        try:
+            seen.append(health_of(core, name))
+        except StoreError as error:  # one namespace's damage hides no other one
+            what = f"namespace {name!r} cannot be read: {error}"
+            faults.append(Fault(code="unreadable-row", what=what, helps=_RESTORE))
+        else:
+            faults += [_fault(name, each) for each in seen[-1].damaged]
+    return tuple(seen), faults
+
+
+def _fault(namespace: str, each: Damaged) -> Fault:
+    where = f"in namespace {namespace!r}" if namespace else "among those of the whole store"
+    what = f"the record {each.collection}/{each.key} {where} cannot be decoded ({each.reason}): it counts as absent"
+    return Fault(code="damaged-record", what=what, helps="`haversack doctor --fix` removes it; of a key, delete it")
 
 
 def _counted(store: Store, name: str) -> Moved:

@@ -21,12 +21,11 @@ import msgspec
 from haversack.engine.core import Core
 from haversack.errors import ConflictError, InputError, NotFoundError, nearest
 from haversack.model.text import label
-from haversack.store.port import SYSTEM, Batch, Written
+from haversack.store.port import SYSTEM, Batch, Record, Written
+from haversack.store.records import Collection
 
-__all__ = ["Issued", "Key", "Keyring", "Scope", "matches"]
+__all__ = ["KEYS", "KEY_USES", "Issued", "Key", "Keyring", "Scope", "matches"]
 
-_COLLECTION = "key"
-_USES = "key-use"
 _PREFIX = "hvs"
 _ID_BYTES, _SECRET_BYTES = 10, 32
 _MOST = 10_000
@@ -104,6 +103,10 @@ class _Used:
     last_used_at: datetime
 
 
+KEYS = Collection("key", _Stored)
+KEY_USES = Collection("key-use", _Used)
+
+
 class Keyring:
     """The keys of one store."""
 
@@ -150,15 +153,14 @@ class Keyring:
     def all(self) -> list[Key]:
         """Every key, revoked and expired ones included, by age."""
         store = self._core.store
-        uses = {record.key: record.value for record in store.records(SYSTEM, _USES, limit=_MOST)}
-        found = (_read(record.value).key for record in store.records(SYSTEM, _COLLECTION, limit=_MOST))
+        uses = {record.key: record for record in store.records(SYSTEM, KEY_USES.name, limit=_MOST)}
+        found = (stored.key for stored in KEYS.values_of(store.records(SYSTEM, KEYS.name, limit=_MOST)))
         return sorted((_with_uses(key, uses.get(key.id)) for key in found), key=lambda key: (key.created_at, key.id))
 
     def get(self, key_id: str) -> Key:
         """One key; raises NotFoundError."""
         stored, _ = self._stored(key_id)
-        record = self._core.store.record(SYSTEM, _USES, key_id)
-        return _with_uses(stored.key, None if record is None else record.value)
+        return _with_uses(stored.key, self._core.store.record(SYSTEM, KEY_USES.name, key_id))
 
     def rename(self, key_id: str, name: str) -> Key:
         """Give a key another name."""
@@ -195,13 +197,14 @@ class Keyring:
     def delete(self, key_id: str) -> None:
         """Remove a key from the list as well."""
         self._stored(key_id)
-        gone = (Written(collection=collection, key=key_id, value=None) for collection in (_COLLECTION, _USES))
+        gone = (Written(collection=collection, key=key_id, value=None) for collection in (KEYS.name, KEY_USES.name))
         self._write(*gone)
 
     def exist(self) -> bool:
-        """Whether any key is live."""
+        """Whether any key is live. One that cannot be read counts: damage must not open a store."""
         now = self._core.clock()
-        return any(key.is_live(now) for key in self.all())
+        found = map(KEYS.value_of, self._core.store.records(SYSTEM, KEYS.name, limit=_MOST))
+        return any(stored is None or stored.key.is_live(now) for stored in found)
 
     def flush(self) -> None:
         """Write how often and when keys were used since the last time; kept apart, so that it undoes no revocation."""
@@ -209,10 +212,11 @@ class Keyring:
             uses, self._uses = self._uses, {}
         store = self._core.store
         for key_id, (count, moment) in uses.items():
-            record = store.record(SYSTEM, _USES, key_id)
-            before = 0 if record is None else msgspec.json.decode(record.value, type=_Used).uses
+            record = store.record(SYSTEM, KEY_USES.name, key_id)
+            used = KEY_USES.value_of(record)
+            before = 0 if used is None else used.uses
             value = msgspec.json.encode(_Used(uses=before + count, last_used_at=moment))
-            store.apply(SYSTEM, Batch(records=(Written(collection=_USES, key=key_id, value=value),)))
+            store.apply(SYSTEM, Batch(records=(Written(collection=KEY_USES.name, key=key_id, value=value),)))
 
     def _press(self, key: Key) -> tuple[_Stored, str]:
         secret = f"{_PREFIX}_{key.id}_{_text(self._core.entropy(_SECRET_BYTES))}"
@@ -235,28 +239,26 @@ class Keyring:
             return changed.key
 
     def _stored(self, key_id: str) -> tuple[_Stored, int]:
-        record = self._core.store.record(SYSTEM, _COLLECTION, key_id) if key_id else None
-        if record is None:
+        record = self._core.store.record(SYSTEM, KEYS.name, key_id) if key_id else None
+        stored = KEYS.value_of(record)
+        if record is None or stored is None:
             raise NotFoundError(f"no key {key_id!r}")
-        return _read(record.value), record.version
+        return stored, record.version
 
     def _find(self, key_id: str) -> _Stored | None:
-        record = self._core.store.record(SYSTEM, _COLLECTION, key_id) if key_id else None
-        return None if record is None else _read(record.value)
+        return KEYS.value_of(self._core.store.record(SYSTEM, KEYS.name, key_id)) if key_id else None
 
     def _write(self, *records: Written) -> None:
         self._core.store.apply(SYSTEM, Batch(records=records))
 
 
 def _record(stored: _Stored, *, expected: int) -> Written:
-    return Written(collection=_COLLECTION, key=stored.key.id, value=msgspec.json.encode(stored), expected=expected)
+    return Written(collection=KEYS.name, key=stored.key.id, value=msgspec.json.encode(stored), expected=expected)
 
 
-def _with_uses(key: Key, value: bytes | None) -> Key:
-    if value is None:
-        return key
-    used = msgspec.json.decode(value, type=_Used)
-    return replace(key, uses=used.uses, last_used_at=used.last_used_at)
+def _with_uses(key: Key, record: Record | None) -> Key:
+    used = KEY_USES.value_of(record)
+    return key if used is None else replace(key, uses=used.uses, last_used_at=used.last_used_at)
 
 
 def matches(pattern: str, namespace: str) -> bool:
@@ -299,7 +301,3 @@ def _digest(secret: str) -> str:
 
 def _text(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
-
-
-def _read(value: bytes) -> _Stored:
-    return msgspec.json.decode(value, type=_Stored)

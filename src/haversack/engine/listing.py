@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from haversack.engine.core import Core
 from haversack.engine.forgetting import every_memory
 from haversack.errors import InputError
-from haversack.model.memory import Memory
+from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
 from haversack.model.times import EPOCH, hours_between
 
@@ -93,7 +93,8 @@ def live(core: Core, namespace: str, chosen: Filter, now: datetime) -> Iterator[
 
 def folded(core: Core, namespace: str) -> list[Memory]:
     """Memories that others took the place of, the newest first."""
-    gone = [memory for memory in every_memory(core, namespace) if memory.superseded_by is not None]
+    known = (memory for memory in every_memory(core, namespace) if memory.stage is not Stage.DELETED)
+    gone = [memory for memory in known if memory.superseded_by is not None]
     return sorted(gone, key=lambda memory: -memory.born)
 
 

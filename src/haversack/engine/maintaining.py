@@ -64,7 +64,10 @@ class NamespaceMaintenance:
         return reorganize_namespace(self._core, self._namespace, parts=wanted, execute=execute, backup=backup)
 
     def reset(self, *, execute: bool = False, confirm: str | None = None, snapshot: bool = True) -> ResetDone:
-        """Erase the whole namespace for good, after a snapshot; `confirm` must be its name."""
+        """Erase the whole namespace for good, after a snapshot; `confirm` must be its name.
+
+        Also what earlier erasures left goes, so that an export can be brought in again.
+        """
         return self._whole().reset([self._namespace], execute=execute, confirm=confirm, snapshot=snapshot)
 
     def health(self) -> NamespaceHealth:

@@ -14,6 +14,7 @@ from haversack.engine import (
     extracting,
     feedback,
     forgetting,
+    hiding,
     listing,
     packing,
     reading,
@@ -46,7 +47,8 @@ from haversack.engine.why import Explanation, explain
 from haversack.errors import InputError, NotFoundError
 from haversack.llm.cost import Call
 from haversack.maintenance.texts import text_of
-from haversack.model.memory import Json, Memory, SessionInfo
+from haversack.model.identity import fingerprint
+from haversack.model.memory import Json, Kind, Memory, SessionInfo
 from haversack.model.query import Filter
 from haversack.model.text import clean, label
 from haversack.model.times import Moment, read_time
@@ -190,7 +192,8 @@ class Namespace:
         """Forget by id, by filter or `everything`; returns the exact ids, with `preview` without doing it.
 
         Soft (default): hidden from every read until `restore`. Hard: gone from every file of the store, with the turn
-        it was said in and what was derived from it, and the name of a session of which nothing is left.
+        it was said in and what was derived from it, and the name of a session of which nothing is left. Digests stay,
+        so that no import brings it back, also of `everything`; `maintenance.reset` is for beginning anew.
         """
         ids, chosen = read_ids(memory_id), read_filter(conditions)
         narrows = chosen != Filter()
@@ -293,14 +296,23 @@ class Namespace:
         found: Iterable[Entry | Problem],
         *,
         strict: bool = False,
+        may_administer: bool = True,
         watch: Callable[[Imported], None] = lambda _: None,
     ) -> Imported:
         """Store what `haversack.transfer.read_files` yields; what is there already is not added again.
 
-        With `strict` the first bad record stops the import by InputError; what came before it stays. `watch` is called
-        after each transaction with the counts so far.
+        A memory in other words replaces the one of its id (`earlier` shows that); what was forgotten stays so. For a
+        caller who may write but not administer give `may_administer=False`: no policy is set then, and no memory rises
+        in trust. With `strict` the first bad record stops the import by InputError; what came before it stays. `watch`
+        is called after each transaction with the counts so far.
         """
-        return bring_in(self._core, self.name, found, strict=strict, watch=watch)
+        return bring_in(self._core, self.name, found, strict=strict, watch=watch, may_administer=may_administer)
+
+    def stay_forgotten(self, said: Iterable[tuple[Kind, str]]) -> set[tuple[Kind, str]]:
+        """Return those statements, by kind and words, that were forgotten for good here: imports leave them out."""
+        marks = {each: fingerprint(*each) for each in said}
+        gone = self._core.store.tombstoned(self.name, list(marks.values()))
+        return {each for each, mark in marks.items() if mark in gone}
 
     def take_out(self) -> Iterator[bytes]:
         """Everything in it as lines of JSON; bringing them in elsewhere gives an equal namespace."""
@@ -311,8 +323,8 @@ class Namespace:
         return Session(self._core, self.name, label(session_id, "session"))
 
     def sessions(self) -> list[SessionInfo]:
-        """All conversations, the most recent first."""
-        return self._core.store.sessions(self.name)
+        """All conversations, the most recent first, without what is softly forgotten of them."""
+        return hiding.shown_sessions(self._core, self.name)
 
     def stats(self) -> Census:
         """Exact counts of what it holds."""

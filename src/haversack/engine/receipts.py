@@ -16,8 +16,9 @@ import msgspec
 from haversack.engine.core import Core
 from haversack.errors import ConflictError, InputError
 from haversack.store.port import Batch, Record, Written
+from haversack.store.records import Collection
 
-__all__ = ["Once", "Receipt", "once"]
+__all__ = ["RECEIPTS", "Once", "Receipt", "once"]
 
 _COLLECTION = "receipt"
 _SWEPT_AT_ONCE = 20
@@ -47,6 +48,9 @@ class _Entry:
     receipt: Receipt | None = None
 
 
+RECEIPTS = Collection(_COLLECTION, _Entry)
+
+
 def once(core: Core, namespace: str, key: str, request: bytes, act: Callable[[], Receipt]) -> Once:
     """Carry out `act` unless this key has done it; ConflictError when it is being done now, or was another request.
 
@@ -55,8 +59,8 @@ def once(core: Core, namespace: str, key: str, request: bytes, act: Callable[[],
     now = core.clock()
     name, digest = _digest(key.encode()), hashlib.sha256(request).hexdigest()
     found = _find(core, namespace, name, now)
-    if found is not None:
-        entry = msgspec.json.decode(found.value, type=_Entry)
+    entry = RECEIPTS.value_of(found)
+    if entry is not None:
         if entry.digest != digest:
             raise InputError("this idempotency key was used for another request: take a new one")
         if entry.receipt is not None:

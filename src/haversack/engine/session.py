@@ -12,7 +12,7 @@ from haversack.budget import check_tokens
 from haversack.compaction import CompactionResult, ContextBudgetMonitor
 from haversack.compaction.extraction.extractor import Extracted
 from haversack.compaction.view import Fold, load_view
-from haversack.engine import compacting, extracting, prompting
+from haversack.engine import compacting, extracting, hiding, prompting
 from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata, refuse_unknown
@@ -163,10 +163,13 @@ class Session:
         return load_view(self._core.store, self._namespace, self.id)[0].folds
 
     def turns(self, *, after: int = -1, limit: int | None = None) -> list[Turn]:
-        """Turns behind position `after` (-1: from the start), in the order they were said."""
+        """Turns behind position `after` (-1: from the start), in the order they were said.
+
+        Those that are softly forgotten are left out until `restore`.
+        """
         if limit is not None and limit < 0:
             raise InputError(f"limit={limit} must be 0 or more")
-        return self._core.store.turns(self._namespace, self.id, after=after, limit=limit)
+        return hiding.shown_turns(self._core, self._namespace, self.id, after=after, limit=limit)
 
 
 def _turn(draft: TurnDraft, turn_id: str, session: str, now: datetime) -> Turn:

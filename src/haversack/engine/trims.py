@@ -16,8 +16,9 @@ import msgspec
 from haversack.assemble import Candidate, Context
 from haversack.errors import StoreError
 from haversack.store.port import Batch, Store, Written
+from haversack.store.records import Collection
 
-__all__ = ["IMPORTANT", "TrimLog", "Trimmed", "trimmed"]
+__all__ = ["IMPORTANT", "TALLIES", "TrimLog", "Trimmed", "trimmed"]
 
 IMPORTANT = 0.7
 """From this importance on, being left out is worth a report."""
@@ -47,6 +48,9 @@ class Tally:
             budget=latest.budget,
             needed=latest.needed,
         )
+
+
+TALLIES = Collection(COLLECTION, Tally)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +150,6 @@ def _stored(store: Store, namespace: str) -> Mapping[str, Tally]:
     found: dict[str, Tally] = {}
     after = ""
     while page := store.records(namespace, COLLECTION, after=after, limit=_PAGE):
-        found |= {record.key: msgspec.json.decode(record.value, type=Tally) for record in page}
+        found |= {record.key: tally for record in page if (tally := TALLIES.value_of(record)) is not None}
         after = page[-1].key
     return found

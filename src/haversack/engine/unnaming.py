@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import msgspec
 
-from haversack.engine.auditing import AUDIT, Deed
+from haversack.engine.auditing import AUDIT, DEEDS
+from haversack.engine.costing import CALLS
 from haversack.engine.costing import COLLECTION as COSTS
-from haversack.engine.jobs import JOBS, Job
-from haversack.engine.visits import VISITS
-from haversack.llm.cost import Call
+from haversack.engine.jobs import JOB_RECORDS, JOBS
+from haversack.engine.visits import PLACES, VISITS
 from haversack.store.port import SYSTEM, Batch, Record, Store, Written
 
 __all__ = ["unname", "unnamed"]
@@ -29,8 +29,8 @@ def unnamed(store: Store, namespace: str, sessions: Collection[str]) -> tuple[Wr
         return ()
 
     def call(record: Record) -> bytes | None:
-        before = Call.decode(record.value)
-        if before.session is None or before.session not in sessions:
+        before = CALLS.value_of(record)
+        if before is None or before.session is None or before.session not in sessions:
             return record.value
         return replace(before, session=_veil(before.session)).encode()
 
@@ -45,20 +45,21 @@ def unname(store: Store, namespace: str, sessions: Collection[str] | None) -> No
     """
 
     def deed(record: Record) -> bytes | None:
-        before = msgspec.json.decode(record.value, type=Deed)
-        if before.namespace != namespace or before.session is None or not _is_among(before.session, sessions):
+        before = DEEDS.value_of(record)
+        session = None if before is None or before.namespace != namespace else before.session
+        if before is None or session is None or not _is_among(session, sessions):
             return record.value
-        return msgspec.json.encode(replace(before, session=_veil(before.session)))
+        return msgspec.json.encode(replace(before, session=_veil(session)))
 
     def job(record: Record) -> bytes | None:
-        before = msgspec.json.decode(record.value, type=Job)
-        told: Sequence[str] = before.result.get("problems", ())
-        if before.namespace != namespace or not any(_tells(line, sessions) for line in told):
+        before = JOB_RECORDS.value_of(record)
+        told: Sequence[str] = () if before is None else before.result.get("problems", ())
+        if before is None or before.namespace != namespace or not any(_tells(line, sessions) for line in told):
             return record.value
         return msgspec.json.encode(replace(before, result={**before.result, "problems": []}))
 
     def visit(record: Record) -> bytes | None:
-        is_gone = msgspec.json.decode(record.value, type=str) == namespace and _is_among(record.key, sessions)
+        is_gone = PLACES.value_of(record) == namespace and _is_among(record.key, sessions)
         return None if is_gone else record.value
 
     if sessions is not None and not sessions:

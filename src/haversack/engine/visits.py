@@ -18,8 +18,9 @@ from haversack.engine.draft import read_metadata
 from haversack.errors import NotFoundError
 from haversack.model.text import label
 from haversack.store.port import SYSTEM, Batch, Written
+from haversack.store.records import Collection
 
-__all__ = ["VISITS", "Visit", "Visits"]
+__all__ = ["FRAMES", "PLACES", "VISITS", "Visit", "Visits"]
 
 VISITS = "visit"
 _PAGE = 1_000
@@ -38,6 +39,12 @@ class Visit:
     summary: str | None = None
     """Id of the memory that says what was said."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+FRAMES = Collection(VISITS, Visit)
+"""In the visits' namespaces."""
+PLACES = Collection(VISITS, str)
+"""In the space that spans them: which namespace a visit is in."""
 
 
 class Visits:
@@ -63,7 +70,8 @@ class Visits:
     def get(self, visit_id: str) -> Visit:
         """One session; raises NotFoundError."""
         place = self._core.store.record(SYSTEM, VISITS, visit_id) if visit_id else None
-        found = None if place is None else self._find(msgspec.json.decode(place.value, type=str), visit_id)
+        namespace = PLACES.value_of(place)
+        found = None if namespace is None else self._find(namespace, visit_id)
         if found is None:
             raise NotFoundError(f"no session {visit_id!r}")
         return found
@@ -86,13 +94,12 @@ class Visits:
         found: list[Visit] = []
         after = ""
         while page := self._core.store.records(namespace, VISITS, after=after, limit=_PAGE):
-            found += [msgspec.json.decode(record.value, type=Visit) for record in page]
+            found += FRAMES.values_of(page)
             after = page[-1].key
         return found[::-1]
 
     def _find(self, namespace: str, visit_id: str) -> Visit | None:
-        record = self._core.store.record(namespace, VISITS, visit_id)
-        return None if record is None else msgspec.json.decode(record.value, type=Visit)
+        return FRAMES.value_of(self._core.store.record(namespace, VISITS, visit_id))
 
     def _put(self, visit: Visit) -> Visit:
         record = Written(collection=VISITS, key=visit.id, value=msgspec.json.encode(visit))

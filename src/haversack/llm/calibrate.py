@@ -49,8 +49,3 @@ class Calibration:
     def encode(self) -> bytes:
         """JSON, as records keep it."""
         return msgspec.json.encode(self)
-
-    @classmethod
-    def decode(cls, data: bytes) -> Calibration:
-        """The inverse of `encode`."""
-        return msgspec.json.decode(data, type=cls)

@@ -77,11 +77,6 @@ class Call:
         """JSON, as records keep it."""
         return msgspec.json.encode(self)
 
-    @classmethod
-    def decode(cls, data: bytes) -> Call:
-        """The inverse of `encode`."""
-        return msgspec.json.decode(data, type=cls)
-
 
 GROUPINGS: Mapping[str, Callable[[Call], str]] = {
     "purpose": lambda call: call.purpose.value,

@@ -14,9 +14,13 @@ from haversack.errors import ConfigError, NotAStoreError
 from haversack.maintenance.snapshot import SUFFIX, Occasion, Snapshot, listed, pack, read_manifest, unpacked
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.store.port import SYSTEM, Applied, Batch, Store, Written
+from haversack.store.records import Collection
 from haversack.store.site import Fault, Site
 
 __all__ = [
+    "EXCHANGES",
+    "SCHEDULES",
+    "SNAPSHOTS",
     "Kept",
     "Rewritten",
     "Schedule",
@@ -71,6 +75,11 @@ class Kept:
     scheduled: bool = False
 
 
+SNAPSHOTS = Collection(_COLLECTION, Kept)
+SCHEDULES = Collection(_SCHEDULE, Schedule)
+EXCHANGES = Collection(_EXCHANGED, datetime)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
     """One snapshot from which something was erased."""
@@ -122,8 +131,7 @@ def known(store: Store, site: Site) -> list[Snapshot]:
 
 def schedule_of(store: Store) -> Schedule:
     """The schedule in force."""
-    record = store.record(SYSTEM, _SCHEDULE, "snapshot")
-    return Schedule() if record is None else msgspec.json.decode(record.value, type=Schedule)
+    return SCHEDULES.value_of(store.record(SYSTEM, _SCHEDULE, "snapshot")) or Schedule()
 
 
 def set_schedule(store: Store, schedule: Schedule) -> None:
@@ -192,8 +200,7 @@ def note_exchange(store: Store, at: datetime) -> None:
 
 def behind(store: Store, site: Site, snapshots: Sequence[Snapshot]) -> tuple[Fault, ...]:
     """Namespaces that count lower than a snapshot of them: something took acknowledged writes away from the store."""
-    record = store.record(SYSTEM, _EXCHANGED, "last")
-    since = None if record is None else msgspec.json.decode(record.value, type=datetime)
+    since = EXCHANGES.value_of(store.record(SYSTEM, _EXCHANGED, "last"))
     ours = (each.manifest for each in snapshots if opens(site, each))
     compared = [each for each in ours if since is None or each.taken_at > since]
     found: list[Fault] = []
@@ -234,7 +241,7 @@ def _remembered(store: Store) -> list[Kept]:
     found: list[Kept] = []
     after = ""
     while page := store.records(SYSTEM, _COLLECTION, after=after):
-        found += [msgspec.json.decode(record.value, type=Kept) for record in page]
+        found += SNAPSHOTS.values_of(page)
         after = page[-1].key
     return found
 

@@ -14,7 +14,7 @@ from haversack.model.memory import Kind, Memory, Stage
 from haversack.store.port import Store
 from haversack.store.site import Fault
 
-__all__ = ["Advice", "Health", "NamespaceHealth", "look_at"]
+__all__ = ["Advice", "Damaged", "Health", "NamespaceHealth", "look_at"]
 
 _GROWING = timedelta(days=7)
 
@@ -26,6 +26,15 @@ class Advice:
     code: str
     what: str
     helps: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damaged:
+    """A record that cannot be decoded; every verb takes it for absent."""
+
+    collection: str
+    key: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +63,8 @@ class NamespaceHealth:
     """Important memories that contexts leave out for want of room more often than they carry them."""
     unembedded: int = 0
     """Memories without a vector of the present embedder: questions find them by their words."""
+    damaged: tuple[Damaged, ...] = ()
+    """Its records that cannot be decoded."""
 
     @property
     def decayed_share(self) -> float:

@@ -19,10 +19,11 @@ from haversack.model.memory import Memory, Turn
 from haversack.model.message import Message, Role
 from haversack.store import lease as leases
 from haversack.store.port import SEGMENT, SYSTEM, Batch, Erasure, Moves, Record, Store, Vector, Written
+from haversack.store.records import Collection
 from haversack.transfer.entries import RecordEntry
 from haversack.transfer.writing import dump_memory, dump_record, dump_turn, render_line
 
-__all__ = ["Moved", "copy_namespace", "digest_of", "spaces_of"]
+__all__ = ["PROGRESS", "Moved", "copy_namespace", "digest_of", "spaces_of"]
 
 _MARK = "moving"
 _BOUND = frozenset({SEGMENT, leases.COLLECTION, _MARK})
@@ -56,6 +57,9 @@ class _Progress(msgspec.Struct, frozen=True):
     sessions: int = 0
     after: int = -1
     done: bool = False
+
+
+PROGRESS = Collection(_MARK, _Progress)
 
 
 def spaces_of(store: Store) -> list[str]:
@@ -99,14 +103,14 @@ class _Copy:
 
     def _begin(self, origin: str) -> _Progress:
         target, name = self._target, self._namespace
-        record = target.record(name, _MARK, _MARK)
-        if record is not None:
-            at = msgspec.json.decode(record.value, type=_Progress)
+        at = PROGRESS.value_of(target.record(name, _MARK, _MARK))
+        if at is not None:
             if at.source != origin:
                 raise RefusedError("target", f"namespace {name!r} is being filled from {at.source}, not {origin}")
             return at
         if name != SYSTEM and name in target.namespaces():
-            raise RefusedError("target", f"namespace {name!r} exists there already; nothing was copied over it")
+            helps = "reset it there to fill it anew"
+            raise RefusedError("target", f"namespace {name!r} exists there already, be it as what it erased: {helps}")
         return _Progress(source=origin)
 
     def all(self) -> Moved:
@@ -146,7 +150,7 @@ class _Copy:
             while page := self._source.turns(self._namespace, session, after=self._at.after, limit=_TURNS):
                 self._page(page)
             stand_ins = _stand_ins_of(self._target, self._namespace, session)
-            erase = Erasure(turns=stand_ins) if stand_ins else None
+            erase = Erasure(turns=stand_ins, graves=False) if stand_ins else None
             self._step(Batch(erase=erase), sessions=number + 1, after=-1)
             self._watch("sessions", number + 1)
 
@@ -242,4 +246,4 @@ def _record_pages(store: Store, namespace: str) -> Iterator[list[Record]]:
 def _grave_lines(store: Store, namespace: str) -> Iterator[bytes]:
     graves = cast("Moves", store).graves(namespace)
     yield from (f"{name} {mark}\n".encode() for name, mark in sorted(graves.tombstones))
-    yield from (f"{key}\n".encode() for key in sorted(graves.keys))
+    yield from (f"{key}\n".encode() for key in sorted(graves.turns))

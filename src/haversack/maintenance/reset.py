@@ -1,4 +1,8 @@
-"""Resetting: erasing a whole namespace, or all of them, for good, after the caller typed its name."""
+"""Resetting: erasing a whole namespace, or all of them, for good, after the caller typed its name.
+
+Unlike `forget(everything=True, hard=True)` it leaves no tombstones and digests: what was exported before can be brought
+in again.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +65,6 @@ def reset(
         for name in names:
             if name != SYSTEM:
                 before(name)
-                store.apply(name, Batch(erase=Erasure(everything=True)))
+                store.apply(name, Batch(erase=Erasure(everything=True, graves=False)))
         journal.count(namespaces=len(names))
         return ResetDone(preview=False, namespaces=counts, confirm=expected, snapshot=taken, run=journal.run.id)

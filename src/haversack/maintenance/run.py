@@ -24,10 +24,13 @@ from haversack.maintenance.marks import Change, Marks, changes_between
 from haversack.model.memory import Memory, Stage
 from haversack.store import lease as leases
 from haversack.store.port import Applied, Batch, Erasure, Restage, Store, Written
+from haversack.store.records import Collection
 
 __all__ = [
     "LEASE",
     "RUNS",
+    "RUN_RECORDS",
+    "STEP_RECORDS",
     "Along",
     "Desk",
     "Journal",
@@ -115,6 +118,9 @@ class Step:
         )
         return [*self.changes, *moved]
 
+
+RUN_RECORDS = Collection(RUNS, Run)
+STEP_RECORDS = Collection(STEPS, Step)
 
 Along: TypeAlias = "Callable[[Mapping[str, Memory], tuple[Memory, ...]], tuple[Written, ...]]"
 """From rows as they were and as they will be: the records that must change with them."""
@@ -249,9 +255,10 @@ def running(desk: Desk, verb: str, **notes: str) -> Generator[Journal]:
 def find_run(store: Store, namespace: str, run_id: str) -> tuple[Run, int]:
     """A run and its record's version; raises NotFoundError."""
     record = store.record(namespace, RUNS, run_id)
-    if record is None:
+    run = RUN_RECORDS.value_of(record)
+    if record is None or run is None:
         raise NotFoundError(f"no maintenance run {run_id!r} here")
-    return msgspec.json.decode(record.value, type=Run), record.version
+    return run, record.version
 
 
 def runs(store: Store, namespace: str) -> list[Run]:
@@ -259,7 +266,7 @@ def runs(store: Store, namespace: str) -> list[Run]:
     found: list[Run] = []
     after = ""
     while page := store.records(namespace, RUNS, after=after, limit=_PAGE):
-        found += [msgspec.json.decode(record.value, type=Run) for record in page]
+        found += RUN_RECORDS.values_of(page)
         after = page[-1].key
     return found
 
@@ -269,7 +276,7 @@ def steps(store: Store, namespace: str, run_id: str) -> list[Step]:
     found: list[Step] = []
     after = ""
     while page := store.records(namespace, STEPS, prefix=f"{run_id}/", after=after, limit=_PAGE):
-        found += [msgspec.json.decode(record.value, type=Step) for record in page]
+        found += STEP_RECORDS.values_of(page)
         after = page[-1].key
     return found
 

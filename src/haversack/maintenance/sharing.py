@@ -18,11 +18,14 @@ from haversack.lifecycle.proposals import Decided, Event, Proposal, Proposed, St
 from haversack.maintenance.texts import text_of
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory, Source, Stage
-from haversack.store.port import SYSTEM, Batch, Store, Written
+from haversack.store.port import SYSTEM, Batch, Record, Store, Written
+from haversack.store.records import Collection
 
-__all__ = ["carry_out", "decide", "proposals", "propose"]
+__all__ = ["ASKED", "DECIDED", "carry_out", "decide", "proposals", "propose"]
 
 _COLLECTION = "proposal"
+ASKED = Collection(_COLLECTION, Proposed, "/asked")
+DECIDED = Collection(_COLLECTION, Decided, "/decided")
 _PAGE = 500
 
 
@@ -84,7 +87,7 @@ def proposals(store: Store, *, private: str | None = None, shared: str | None = 
     events: list[Event] = []
     after = ""
     while page := store.records(SYSTEM, _COLLECTION, after=after, limit=_PAGE):
-        events += [_event(record.key, record.value) for record in page]
+        events += (event for record in page if (event := _event(record)) is not None)
         after = page[-1].key
     return {
         name: proposal
@@ -115,5 +118,5 @@ def _append(store: Store, key: str, event: Event) -> None:
     store.apply(SYSTEM, Batch(records=(record,)))
 
 
-def _event(key: str, value: bytes) -> Event:
-    return msgspec.json.decode(value, type=Proposed if key.endswith("/asked") else Decided)
+def _event(record: Record) -> Event | None:
+    return (ASKED if record.key.endswith(ASKED.ending) else DECIDED).value_of(record)

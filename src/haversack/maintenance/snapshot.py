@@ -233,7 +233,7 @@ def _narrow(site: Site, copy: Path, only: str) -> None:
     with closing(site.open(copy)) as store:
         for name in [SYSTEM, *store.namespaces()]:
             if name != only:
-                store.apply(name, Batch(erase=Erasure(everything=True)))
+                store.apply(name, Batch(erase=Erasure(everything=True, graves=False)))
 
 
 def _write(partial: Path, copy: Path, manifest: Manifest) -> None:

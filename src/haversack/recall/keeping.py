@@ -10,6 +10,7 @@ from haversack.embed.embedder import WordVectors
 from haversack.recall.index import Index
 from haversack.recall.segments import load
 from haversack.store.port import SEGMENT, Batch, Store, Written
+from haversack.store.records import Collection
 
 __all__ = ["drop", "restore", "save"]
 
@@ -17,6 +18,9 @@ __all__ = ["drop", "restore", "save"]
 class _Manifest(msgspec.Struct, frozen=True):
     upto: int
     parts: int
+
+
+_MANIFESTS = Collection(SEGMENT, _Manifest)
 
 
 def save(store: Store, namespace: str, model: str, parts: Sequence[bytes], upto: int) -> None:
@@ -64,11 +68,7 @@ def drop(store: Store, namespace: str, model: str) -> None:
 
 
 def _manifest(store: Store, namespace: str, model: str) -> _Manifest | None:
-    record = store.record(namespace, SEGMENT, f"{model}/manifest")
-    try:
-        return None if record is None else msgspec.json.decode(record.value, type=_Manifest)
-    except msgspec.DecodeError:
-        return None
+    return _MANIFESTS.value_of(store.record(namespace, SEGMENT, f"{model}/manifest"))
 
 
 def _key(model: str, manifest: _Manifest, part: int) -> str:

@@ -9,21 +9,30 @@ from typing import Any
 
 from haversack.engine.importing import Imported
 from haversack.engine.jobs import Progress, Work
-from haversack.engine.namespace import Namespace
+from haversack.engine.keys import Scope
+from haversack.server.caller import In
 from haversack.transfer import read_files
 
 __all__ = ["import_files"]
 
+_NAMED = 100
+"""Ids and problems that a job's result names."""
 
-def import_files(ns: Namespace, file: Path, form: str | None) -> Work:
-    """Bring in one uploaded file; it and its folder are removed at the end."""
+
+def import_files(here: In, file: Path, form: str | None) -> Work:
+    """Bring in what the caller may write of one uploaded file; it and its folder are removed at the end."""
+    may_administer = here.caller.key.scope.covers(Scope.ADMIN)
 
     def work(progress: Progress) -> Mapping[str, Any]:
         try:
             reading = read_files([file], format=form)
-            done = ns.bring_in(reading, watch=lambda _: progress(reading.read, reading.total))
+            done = here.ns.bring_in(
+                reading, may_administer=may_administer, watch=lambda _: progress(reading.read, reading.total)
+            )
         finally:
             shutil.rmtree(file.parent, ignore_errors=True)
+        if done.replaced:
+            here.note("replace by import", ids=done.replaced, count=len(done.replaced))
         return _counts(done)
 
     return work
@@ -34,9 +43,10 @@ def _counts(done: Imported) -> dict[str, Any]:
         "sessions": len(done.sessions),
         "turns": done.turns,
         "memories": done.memories,
+        "replaced": done.replaced[:_NAMED],
         "records": done.records,
         "known": done.known,
         "forgotten": done.forgotten,
         "bad": done.bad,
-        "problems": [f"{problem.place}: {problem.message}" for problem in done.problems[:100]],
+        "problems": [f"{problem.place}: {problem.message}" for problem in done.problems[:_NAMED]],
     }

@@ -14,8 +14,9 @@ import msgspec
 from haversack.errors import ConflictError
 from haversack.model.times import EPOCH
 from haversack.store.port import Batch, Store, Written
+from haversack.store.records import Collection
 
-__all__ = ["COLLECTION", "Lease", "acquire", "held_by", "release", "releasing", "renewing"]
+__all__ = ["COLLECTION", "LEASES", "Lease", "acquire", "held_by", "release", "releasing", "renewing"]
 
 COLLECTION = "lease"
 
@@ -23,6 +24,9 @@ COLLECTION = "lease"
 class _Held(msgspec.Struct, frozen=True):
     owner: str
     until: datetime
+
+
+LEASES = Collection(COLLECTION, _Held)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +42,7 @@ class Lease:
 def held_by(store: Store, namespace: str, key: str, now: datetime) -> str | None:
     """Whose the lease is at the moment, if anybody's."""
     record = store.record(namespace, COLLECTION, key)
-    held = None if record is None else msgspec.json.decode(record.value, type=_Held)
+    held = LEASES.value_of(record)
     return held.owner if held is not None and held.until > now else None
 
 
@@ -54,10 +58,9 @@ def acquire(
 ) -> Lease | None:
     """The lease, or None while somebody holds it; an owner that is `abandoned` holds nothing."""
     record = store.record(namespace, COLLECTION, key)
-    if record is not None:
-        held = msgspec.json.decode(record.value, type=_Held)
-        if held.until > now and not abandoned(held.owner):
-            return None
+    held = LEASES.value_of(record)
+    if held is not None and held.until > now and not abandoned(held.owner):
+        return None
     version = record.version if record else 0
     until = now + timedelta(seconds=seconds)
     written = Written(collection=COLLECTION, key=key, value=_value(owner, until), expected=version)

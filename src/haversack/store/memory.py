@@ -54,6 +54,8 @@ class _Space:
     next_position: dict[str, int] = field(default_factory=dict[str, int])
     taken: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     """(session, key) of every turn that is or was here."""
+    gone: set[str] = field(default_factory=set[str])
+    """Ids of erased turns."""
     prices: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     vectors: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
     records: dict[tuple[str, str], Record] = field(default_factory=dict[tuple[str, str], Record])
@@ -69,6 +71,7 @@ class _Space:
             turns=self.turns.copy(),
             next_position=self.next_position.copy(),
             taken=self.taken.copy(),
+            gone=self.gone.copy(),
             prices=self.prices.copy(),
             vectors=self.vectors.copy(),
             records=self.records.copy(),
@@ -77,7 +80,7 @@ class _Space:
         )
 
     def holds_anything(self) -> bool:
-        return bool(self.memories or self.turns or self.taken or self.records or self.tombstones)
+        return bool(self.memories or self.turns or self.taken or self.gone or self.records or self.tombstones)
 
     def next_number(self) -> int:
         self.sequence += 1
@@ -197,6 +200,11 @@ class MemoryStore:
         """See the port."""
         return {stone.fingerprint for stone in self._space(namespace).tombstones.values()} & set(fingerprints)
 
+    def erased(self, namespace: str, ids: Sequence[str]) -> set[str]:
+        """See the port."""
+        space = self._space(namespace)
+        return (space.gone | space.tombstones.keys()) & set(ids)
+
     def prices(self, namespace: str, encoding: str, ids: Sequence[str]) -> dict[str, int]:
         """See the port."""
         held = self._space(namespace).prices
@@ -284,13 +292,16 @@ def _erase(space: _Space, erasure: Erasure) -> tuple[list[str], list[str]]:
     )
     gone_memories = [memory.id for memory in memories]
     gone_turns = [turn.id for turn in turns]
+    if erasure.graves:
+        _bury(space, memories, turns)
+    else:
+        space.taken -= {(turn.session, turn.key) for turn in turns if turn.key is not None}
     if erasure.everything:
-        _clear(space)
+        _clear(space, graves=erasure.graves)
         return gone_memories, gone_turns
     for memory in memories:
         del space.memories[memory.id]
         _devalue(space, memory.id)
-        space.tombstones[memory.id] = _Tombstone(fingerprint(memory.kind, memory.content), space.next_number())
     for turn in turns:
         del space.turns[turn.id]
     words = {*gone_memories, *gone_turns}
@@ -305,11 +316,18 @@ def _erase(space: _Space, erasure: Erasure) -> tuple[list[str], list[str]]:
     return gone_memories, gone_turns
 
 
-def _clear(space: _Space) -> None:
-    for held in (space.memories, space.turns, space.next_position, space.taken, space.prices, space.vectors):
+def _bury(space: _Space, memories: Iterable[Memory], turns: Iterable[Turn]) -> None:
+    for memory in memories:
+        space.tombstones[memory.id] = _Tombstone(fingerprint(memory.kind, memory.content), space.next_number())
+    space.gone.update(turn.id for turn in turns)
+
+
+def _clear(space: _Space, *, graves: bool) -> None:
+    for held in (space.memories, space.turns, space.next_position, space.prices, space.vectors, space.records):
         held.clear()
-    space.records.clear()
-    space.tombstones.clear()
+    if not graves:
+        for held in (space.taken, space.gone, space.tombstones):
+            held.clear()
     space.reset = space.next_number()
 
 
@@ -317,7 +335,11 @@ def _append(space: _Space, turns: Iterable[Turn]) -> tuple[list[Turn], list[str]
     appended: list[Turn] = []
     skipped: list[str] = []
     for turn in turns:
-        if turn.id in space.turns or (turn.key is not None and (turn.session, turn.key) in space.taken):
+        if (
+            turn.id in space.turns
+            or turn.id in space.gone
+            or (turn.key is not None and (turn.session, turn.key) in space.taken)
+        ):
             skipped.append(turn.id)
             continue
         placed = replace(turn, position=space.next_position.get(turn.session, 0))

@@ -125,14 +125,17 @@ class Erasure:
 
     memories: tuple[str, ...] = ()
     turns: tuple[str, ...] = ()
-    """These turns are removed; their positions stay empty, the others keep theirs. Their keys stay taken.
+    """These turns are removed; their positions stay empty, the others keep theirs. Their ids and keys stay taken.
 
     A session that keeps no turn loses its name: its records in BY_SESSION go, and its positions begin at 0 again.
     """
     sessions: tuple[str, ...] = ()
     """Whole sessions: all their turns."""
     everything: bool = False
-    """The whole namespace, records, tombstones and taken keys included. Only its change sequence goes on."""
+    """The whole namespace, records included. Its change sequence goes on, and its graves stay."""
+    graves: bool = True
+    """Whether what goes leaves a tombstone or digest, so that nothing brings it back. Without, `everything` removes the
+    graves of earlier erasures as well: the namespace can be filled again with what it held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +149,8 @@ class Batch:
     memory's stored prices and vectors, for they are no longer true.
     """
     turns: tuple[Turn, ...] = ()
-    """Appended in this order. One whose id exists, or whose key its session has or had, is skipped, and with it the
-    memories of this batch (and their prices and vectors) whose `source.turns` are all skipped ones."""
+    """Appended in this order. One whose id exists or was erased, or whose key its session has or had, is skipped, and
+    with it the memories of this batch (and their prices and vectors) whose `source.turns` are all skipped ones."""
     stages: tuple[Restage, ...] = ()
     """Each takes the next change number; one that is not as it was read any more is a ConflictError."""
     prices: tuple[Price, ...] = ()
@@ -162,7 +165,7 @@ class Batch:
     """Turns whose words the memories repeat in other words: when one of them is gone, it is a ConflictError."""
     erase: Erasure | None = None
     """Carried out first. Each erased memory leaves a tombstone: its id and its content's fingerprint, no words; each
-    erased turn with a key leaves a digest of session and key."""
+    erased turn leaves a digest of its id, and one of session and key where it has a key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,16 +211,17 @@ class Census:
     sessions: int
     turns: int
     tombstones: int
+    """Memories that were erased for good, also with everything else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graves:
-    """What erasures left so that nothing comes back: no words."""
+    """Tombstones and digests that keep what was erased from being stored again; they hold no words."""
 
     tombstones: tuple[tuple[str, str], ...] = ()
     """Memory id and fingerprint."""
-    keys: tuple[str, ...] = ()
-    """Digests of the keys of erased turns."""
+    turns: tuple[str, ...] = ()
+    """Digests of the ids and of the keys of erased turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,6 +301,10 @@ class Store(Protocol):
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
         """Which of these fingerprints belong to memories that were erased for good."""
+        ...
+
+    def erased(self, namespace: str, ids: Sequence[str]) -> set[str]:
+        """Which of these ids belong to memories or turns that were erased for good."""
         ...
 
     def prices(self, namespace: str, encoding: str, ids: Sequence[str]) -> dict[str, int]:

@@ -246,6 +246,43 @@ class StoreContract(ABC):
             SessionInfo(id="s", turns=2, first_at=sample_turn(1).at, last_at=sample_turn(8).at)
         ]
 
+    def test_an_erased_turn_stays_away_whether_it_had_a_key_or_not(self) -> None:
+        store = self.open_store()
+        said = (sample_turn(1), sample_turn(2, key="k2"), sample_turn(3, session="t"))
+        store.apply("n", Batch(turns=said))
+        store.apply("n", Batch(erase=Erasure(turns=(said[0].id, said[1].id), sessions=("t",))))
+        assert store.erased("n", [turn.id for turn in said]) == {turn.id for turn in said}
+        elsewhere = replace(said[0], session="u")
+        mine = replace(sample_memory(4), source=Source(turns=(said[0].id,)))
+        applied = store.apply("n", Batch(turns=(*said, elsewhere, sample_turn(5)), memories=(mine,)))
+        assert [turn.id for turn in applied.turns] == [sample_turn(5).id]
+        assert applied.skipped == (said[0].id, said[1].id, said[2].id, said[0].id)
+        assert store.memories("n", [mine.id]) == []
+
+    def test_what_one_namespace_erased_is_nothing_to_another(self) -> None:
+        store = self.open_store()
+        held = Batch(turns=(sample_turn(1, key="k"), sample_turn(2)), memories=(sample_memory(1),))
+        ids = [*(turn.id for turn in held.turns), sample_memory(1).id]
+        store.apply("n", held)
+        store.apply("n", Batch(erase=Erasure(memories=(sample_memory(1).id,), sessions=("s",))))
+        assert (store.erased("n", ids), store.erased("m", ids)) == (set(ids), set())
+        assert [turn.id for turn in store.apply("m", held).turns] == ids[:2]
+        assert [memory.id for memory in store.memories("m", ids)] == ids[2:]
+        assert store.apply("n", Batch(turns=held.turns)).turns == ()
+
+    def test_erasing_without_graves_lets_it_come_back(self) -> None:
+        store = self.open_store()
+        held = Batch(turns=(sample_turn(1, key="k"), sample_turn(2)), memories=(sample_memory(1),))
+        store.apply("n", held)
+        here = Erasure(memories=(sample_memory(1).id,), sessions=("s",), graves=False)
+        assert len(store.apply("n", Batch(erase=here)).erased_turns) == 2
+        assert len(store.apply("n", held).turns) == 2
+        store.apply("n", Batch(erase=replace(here, graves=True)))
+        assert store.census("n").tombstones == 1
+        store.apply("n", Batch(erase=Erasure(everything=True, graves=False)))
+        assert (store.census("n").tombstones, store.namespaces()) == (0, [])
+        assert len(store.apply("n", held).turns) == 2
+
     def test_an_erased_session_begins_anew(self) -> None:
         store = self.open_store()
         store.apply("n", Batch(turns=(sample_turn(1, key="k"), sample_turn(2), sample_turn(3, session="t", key="k"))))
@@ -260,7 +297,7 @@ class StoreContract(ABC):
         store = self.open_store()
         store.apply("n", Batch(memories=(sample_memory(1),)))
         (read,) = store.memories("n", [f"{1:026d}"])
-        store.apply("n", Batch(erase=Erasure(everything=True)))
+        store.apply("n", Batch(erase=Erasure(everything=True, graves=False)))
         _refused(ConflictError, lambda: store.apply("n", Batch(memories=(read,), seen=1)))
         assert store.census("n").memories == {}
         assert store.apply("n", Batch(memories=(sample_memory(1),), seen=1)).sequence == 3
@@ -384,15 +421,20 @@ class StoreContract(ABC):
             ),
         )
         store.apply("n", Batch(erase=Erasure(memories=(f"{1:026d}",))))
-        applied = store.apply("n", Batch(erase=Erasure(everything=True), memories=(sample_memory(1),)))
+        applied = store.apply("n", Batch(erase=Erasure(everything=True), memories=(sample_memory(3),)))
         assert (applied.erased_memories, applied.erased_turns) == ((f"{2:026d}",), (sample_turn(1).id,))
         changes = store.changes("n", since=2)
         assert changes.reset
-        assert ([memory.changed for memory in changes.memories], changes.erased, changes.upto) == ([5], (), 5)
-        assert not store.changes("n", since=4).reset
-        assert (store.records("n", "c"), store.sessions("n"), store.census("n").tombstones) == ([], [], 0)
-        assert store.apply("n", Batch(turns=(sample_turn(2, key="k"),))).turns[0].position == 0
+        assert [memory.changed for memory in changes.memories] == [6]
+        assert (changes.erased, changes.upto) == ((f"{1:026d}", f"{2:026d}"), 6)
+        assert not store.changes("n", since=5).reset
+        assert (store.records("n", "c"), store.sessions("n"), store.census("n").tombstones) == ([], [], 2)
+        _refused(ConflictError, lambda: store.apply("n", Batch(memories=(sample_memory(2),))))
+        applied = store.apply("n", Batch(turns=(sample_turn(1), sample_turn(2, key="k"), sample_turn(3))))
+        assert [(turn.id, turn.position) for turn in applied.turns] == [(sample_turn(3).id, 0)]
         store.apply("n", Batch(erase=Erasure(everything=True)))
+        assert store.namespaces() == ["kept", "n"]
+        store.apply("n", Batch(erase=Erasure(everything=True, graves=False)))
         assert store.namespaces() == ["kept"]
         assert len(store.memories("kept", [f"{1:026d}"])) == 1
 
@@ -534,7 +576,7 @@ class StoreContract(ABC):
             assert (memory.content, turn.message.text) == (f"statement {number}", f"words {number}")
             assert [record.value for record in store.records(name, "c")] == [str(number).encode()]
             assert store.prices(name, "e", [f"{each:026d}" for each in range(20)]) == {f"{number:026d}": number}
-        store.apply(names[0], Batch(erase=Erasure(everything=True)))
+        store.apply(names[0], Batch(erase=Erasure(everything=True, graves=False)))
         assert store.namespaces() == sorted(names[1:])
         record = store.record(SYSTEM, "c", "k")
         assert record is not None

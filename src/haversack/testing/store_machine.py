@@ -91,6 +91,7 @@ _erasures = st.builds(
     turns=st.lists(st.sampled_from(_TURN_IDS), max_size=2).map(tuple),
     sessions=st.lists(st.sampled_from(_SESSIONS), max_size=1).map(tuple),
     everything=st.integers(0, 9).map(lambda number: number == 0),
+    graves=st.integers(0, 4).map(lambda number: number > 0),
 )
 
 
@@ -211,6 +212,7 @@ class StoreMachine(RuleBasedStateMachine):
         self._same(lambda store: store.namespaces())
         self._same(lambda store: store.by_fingerprint(namespace, _MARKS))
         self._same(lambda store: store.tombstoned(namespace, _MARKS))
+        self._same(lambda store: store.erased(namespace, (*_MEMORY_IDS, *_TURN_IDS)))
         self._same(lambda store: [store.prices(namespace, each, _MEMORY_IDS) for each in ("e", "E")])
         self._same(lambda store: [store.vectors(namespace, each, _MEMORY_IDS) for each in ("m", "M")])
         self._same(lambda store: [store.embedded(namespace, each) for each in ("m", "M")])

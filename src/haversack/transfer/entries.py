@@ -94,7 +94,7 @@ class Problem:
     """Whether it was read all the same, by a documented reading; otherwise this piece is left out."""
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.place}: {self.message}" if self.place else f"{self.file}: {self.message}"
+        return ": ".join(part for part in (self.file, self.place, self.message) if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ def client(served: tuple[str, Haversack]) -> Iterator[Client]:
     with Client(address, key=sack.keys.create("ops", scope="admin").secret) as opened:
         yield opened
     for name in sack.namespaces():
-        sack.namespace(name).forget(everything=True, hard=True)
+        sack.namespace(name).maintenance.reset(execute=True, confirm=name, snapshot=False)
 
 
 @pytest.mark.parametrize(("name", "source"), [("shapes.py", shapes_source), ("calls.py", calls_source)])

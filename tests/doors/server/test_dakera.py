@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import dakera
+import httpx
 import pytest
 
 from haversack.engine.haversack import Haversack
@@ -28,7 +29,7 @@ def connect(served: tuple[str, Haversack]) -> Iterator[Callable[..., Any]]:
     for client in made:
         client.close()
     for name in sack.namespaces():
-        sack.namespace(name).forget(everything=True, hard=True)
+        sack.namespace(name).maintenance.reset(execute=True, confirm=name, snapshot=False)
 
 
 @pytest.fixture
@@ -109,6 +110,60 @@ def test_changing_and_forgetting(client: Any):
     assert client.recall(AGENT, "Oslo").memories == []
     with pytest.raises(dakera.NotFoundError):
         client.forget(AGENT, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+
+def test_what_was_forgotten_is_returned_by_no_call_and_can_be_erased(served: tuple[str, Haversack], client: Any):
+    session = client.start_session(AGENT)
+    kept = client.store_memory(AGENT, "the vault code is 4711", session_id=session["id"], importance=0.9)["id"]
+    client.store_memory(AGENT, "Alice likes tea", session_id=session["id"])
+    client.end_session(session["id"], summary="the vault code was named")
+    client.memory_feedback(AGENT, kept, "upvote")
+    client.forget(AGENT, kept)
+    summary = client.recall(AGENT, "vault").memories[0].id
+    client.forget(AGENT, summary)
+    for missing in (
+        lambda: client.get_memory(AGENT, kept),
+        lambda: client.get_memory(None, kept),
+        lambda: client.update_memory(AGENT, kept, content="the vault"),
+        lambda: client.update_importance(AGENT, [kept], 0.1),
+        lambda: client.memory_feedback(AGENT, kept, "upvote"),
+        lambda: client.get_memory_feedback_history(kept, AGENT),
+    ):
+        with pytest.raises(dakera.NotFoundError):
+            missing()
+    chosen = dakera.BatchMemoryFilter(min_importance=0.0)
+    shown = [
+        client.recall(AGENT, "vault code"),
+        client.search_memories(AGENT, "vault code"),
+        client.session_memories(session["id"]),
+        client.get_session(session["id"]),
+        client.list_sessions(AGENT),
+        client.batch_recall(dakera.BatchRecallRequest(AGENT, filter=chosen)),
+        client.agent_memories(AGENT),
+        client.wake_up(AGENT),
+        client.list_deduplicated(AGENT),
+        client.export_memories(agent_id=AGENT),
+    ]
+    assert not [each for each in shown if "vault" in repr(each)]
+    address, sack = served
+    bearer = {"authorization": f"Bearer {sack.keys.create('w', scope='write').secret}"}
+    body = {"agent_id": AGENT, "memory_ids": [kept, summary], "hard": True}
+    answered = httpx.post(f"{address}/v1/memory/forget", json=body, headers=bearer)
+    assert answered.json()["hard"]
+    assert "vault" not in b"".join(sack.namespace(AGENT).take_out()).decode()
+    assert sack.namespace(AGENT).stats().tombstones == 2
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "mem0", "zep"])
+def test_an_export_brings_back_nothing_that_was_erased(served: tuple[str, Haversack], client: Any, form: str):
+    for words in ("the vault code is 4711", "Alice likes tea"):
+        client.store_memory(AGENT, words)
+    out = client.export_memories(form, AGENT)
+    ns = served[1].namespace(AGENT)
+    ns.forget([one.id for one in ns.everything() if "vault" in one.content], hard=True)
+    done = client.import_memories(out.raw, form, agent_id=AGENT)
+    assert (done.imported_count, done.skipped_count) == (0, 2)
+    assert [one.content for one in ns.everything()] == ["Alice likes tea"]
 
 
 def test_feedback(client: Any):

@@ -264,3 +264,14 @@ def test_a_change_of_something_else_ends_nothing(both: Namespace, one: str, othe
     both.remember(one)
     both.remember(other)
     assert len(both.everything()) == 2
+
+
+@pytest.mark.parametrize(
+    ("trust", "ends"), [("extracted", False), ("verified", False), ("manual", False), ("correction", True)]
+)
+def test_a_correction_that_is_told_late_is_ended_by_none_of_less_trust(both: Namespace, trust: str, ends: bool) -> None:  # noqa: FBT001
+    first = both.remember("Alice lives in Bergen", subject="alice/home", trust=trust, event_time="2026-02-01")
+    late = both.remember("Alice lives in Oslo", subject="alice/home", trust="correction", event_time="2026-01-01")
+    assert both.get(late.id).superseded_by == (first.id if ends else None)
+    assert both.get(first.id).superseded_by is None
+    assert live(both) == sorted(["Alice lives in Bergen"] + ["Alice lives in Oslo"] * (not ends))

@@ -12,7 +12,7 @@ import pytest
 import haversack
 from haversack.engine.auditing import Deed
 from haversack.llm.cost import Call, Purpose
-from haversack.maintenance.restore import restore_beside, restore_over
+from haversack.maintenance.restore import restore_beside, restore_over, roll_back
 from haversack.model.identity import make_id
 from haversack.model.memory import Source
 from haversack.store.port import SYSTEM, Batch, Written
@@ -149,4 +149,19 @@ def test_the_store_that_a_restore_put_aside_forgets_as_well(sack: Haversack, tmp
     with haversack.open(str(site.path), embedder="none") as again:
         passage = again.namespace("n").recall("code")[0]
         assert again.namespace("n").forget(passage.id, hard=True).derived == ()
+    assert remains(tmp_path, "swordfish") == remains(tmp_path) == []
+
+
+def test_the_store_that_a_roll_back_put_aside_forgets_as_well(sack: Haversack, tmp_path: Path) -> None:
+    sack.namespace("n").session(NAME).add("user", "my code is swordfish")
+    kept = sack.maintenance.snapshot(tmp_path / "kept.haversack")
+    site = sack._core.site
+    assert site is not None
+    sack.close()
+    restore_over(site, kept.path, datetime.now(UTC))
+    roll_back(site, datetime.now(UTC))
+    assert sorted(remains(tmp_path, "swordfish")) == ["store.db", "store.db.restored"]
+    with haversack.open(str(site.path), embedder="none") as again:
+        passage = again.namespace("n").recall("code")[0]
+        again.namespace("n").forget(passage.id, hard=True)
     assert remains(tmp_path, "swordfish") == remains(tmp_path) == []

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from haversack.llm.calibrate import Calibration
@@ -57,7 +58,7 @@ def test_no_cap_stops_nothing() -> None:
 
 
 def test_lines_survive_their_record() -> None:
-    assert Call.decode(call().encode()) == call()
+    assert msgspec.json.decode(call().encode(), type=Call) == call()
 
 
 def metered(inner: ScriptedChat, booked: list[Call], caps: Caps = Caps()) -> MeteredService:  # noqa: B008 - frozen
@@ -108,4 +109,4 @@ def test_calibration_learns_the_ratio() -> None:
     assert seen.factor == pytest.approx(1.2)
     assert seen.bound(1000, margin=0) == 1300
     assert seen.observe(0, 5) == seen.observe(5, 0) == seen
-    assert Calibration.decode(seen.encode()) == seen
+    assert msgspec.json.decode(seen.encode(), type=Calibration) == seen

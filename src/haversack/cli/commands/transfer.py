@@ -43,7 +43,13 @@ def bring_in(place: Place, files: tuple[Path, ...], form: str | None, *, strict:
     show.progress_note("")
     if place.as_json:
         show.json_line(
-            {"format": reading.format, "sessions": len(done.sessions), **_counts(done), "problems": done.problems}
+            {
+                "format": reading.format,
+                "sessions": len(done.sessions),
+                **_counts(done),
+                "replaced": done.replaced,
+                "problems": done.problems,
+            }
         )
     else:
         _tell(done, reading)
@@ -128,6 +134,7 @@ def _tell(done: Imported, reading: Reading) -> None:
     show.text(
         f"{imported} imported, {done.bad} bad ({reading.format or 'nothing to read'}): {done.turns} turns of "
         f"{len(done.sessions)} sessions, {done.memories} memories; {done.known} were there already"
+        + (f"; {len(done.replaced)} took the place of other words" if done.replaced else "")
         + (f"; {done.forgotten} stay forgotten" if done.forgotten else "")
     )
 

@@ -7,7 +7,7 @@ compare-and-set: nothing is extracted twice, and nothing is skipped when a servi
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,11 +23,13 @@ from haversack.lifecycle.policy import Policy
 from haversack.llm.port import Cancel, ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory, Turn
+from haversack.store import records
 from haversack.store.port import Batch, Store, Written
 
-__all__ = ["COLLECTION", "RECALLED", "Extracted", "Extractor"]
+__all__ = ["COLLECTION", "READ_UPTO", "RECALLED", "Extracted", "Extractor"]
 
 COLLECTION = "extracted"
+READ_UPTO = records.Collection(COLLECTION, int)
 """Records of how far each session was read, by session id."""
 
 RECALLED = "haversack.recalled"
@@ -77,6 +79,8 @@ class Extractor:
     prepare: Callable[[Batch], Batch] = field(default=lambda batch: batch)
     """Adds prices and vectors for the batch's memories."""
     entropy: Callable[[int], bytes] = secrets.token_bytes
+    hidden: Callable[[], Collection[str]] = frozenset
+    """Ids of turns that are softly forgotten: they are passed over."""
     seconds: float = 60.0
     """The longest that one call may take."""
 
@@ -100,7 +104,12 @@ class Extractor:
                 return done + Extracted(errors=(str(error),))
 
     def _extract_batch(self, session: str, turns: Sequence[Turn], version: int, cancel: Cancel | None) -> Extracted:
-        readable = [turn for turn in turns if not turn.metadata.get(RECALLED) and turn.message.text.strip()]
+        hidden = self.hidden()
+        readable = [
+            turn
+            for turn in turns
+            if turn.id not in hidden and not turn.metadata.get(RECALLED) and turn.message.text.strip()
+        ]
         found = self._resolve(session, readable, cancel) if readable else None
         place = Written(
             collection=COLLECTION,
@@ -151,4 +160,5 @@ class Extractor:
 
     def _read_upto(self, session: str) -> tuple[int, int]:
         record = self.store.record(self.namespace, COLLECTION, session)
-        return (-1, 0) if record is None else (msgspec.json.decode(record.value, type=int), record.version)
+        upto = READ_UPTO.value_of(record)
+        return -1 if upto is None else upto, 0 if record is None else record.version

@@ -28,9 +28,9 @@ def find(ns: Namespace, name: str) -> Memory | None:
 
 
 def known(ns: Namespace, name: str) -> Memory:
-    """The same; raises NotFoundError."""
+    """The same; raises NotFoundError, also for what is softly forgotten."""
     memory = find(ns, name)
-    if memory is None:
+    if memory is None or memory.stage is Stage.DELETED:
         raise NotFoundError(f"no memory {name!r} in namespace {ns.name!r}")
     return memory
 

@@ -356,4 +356,5 @@ def _holder(caller: Caller, memory_id: str) -> str:
 
 
 def _has(caller: Caller, namespace: str, memory_id: str) -> bool:
-    return find(caller.sack.namespace(namespace), memory_id) is not None
+    memory = find(caller.sack.namespace(namespace), memory_id)
+    return memory is not None and memory.stage is not Stage.DELETED

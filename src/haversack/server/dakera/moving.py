@@ -103,6 +103,8 @@ def _bring_in(here: In, data: bytes, form: str) -> Answer:
             drafts.append(stored_details(_item(record), now))
         except (ValueError, TypeError, RecursionError, msgspec.DecodeError) as error:
             errors.append(f"record {total}: {str(error).splitlines()[0]}")
+    gone = here.ns.stay_forgotten((draft["kind"], draft["content"]) for draft in drafts)
+    drafts = [draft for draft in drafts if (draft["kind"], draft["content"]) not in gone]
     for start in range(0, len(drafts), _TOGETHER):
         errors += _kept(here, drafts[start : start + _TOGETHER])
     added = sum(here.ns.stats().memories.values()) - sum(known.values())

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from haversack.engine.keys import Scope
 from haversack.engine.visits import Visit
 from haversack.errors import NotFoundError
-from haversack.model.memory import Kind, Memory, Source
+from haversack.model.memory import Kind, Memory, Source, Stage
 from haversack.server.caller import Caller, In, ReadCaller, WriteCaller
 from haversack.server.dakera.shapes import AgentId, Answer, Loose, agent, memory_record, visit_record, warnings_of
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
@@ -145,9 +145,5 @@ def _visit(caller: Caller, session_id: str, scope: Scope) -> tuple[In, Visit]:
 
 def _summary(here: In, visit: Visit) -> str | None:
     """What was said of the session at its end, unless it was forgotten since."""
-    if visit.summary is None:
-        return None
-    try:
-        return here.ns.get(visit.summary).content
-    except NotFoundError:
-        return None
+    found = [] if visit.summary is None else here.ns.get_many([visit.summary])
+    return next((memory.content for memory in found if memory.stage is not Stage.DELETED), None)

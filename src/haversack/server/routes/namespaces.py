@@ -90,7 +90,9 @@ async def import_file(
 ) -> Response:
     """Take in a chat export, a memory dump or a document, sent as the body; the answer is a job to watch.
 
-    What is there already is not added again. `name` helps to find out the format; it is no path.
+    What is there already is not added again; a memory in other words replaces the one of its id, whose history keeps
+    them. A policy, and more trust for a memory that is there, take an admin's key. `name` helps to find out the format;
+    it is no path.
     """
     place = FilePath(tempfile.mkdtemp(prefix="haversack-import-")) / f"upload{_suffix(name)}"
     try:
@@ -133,7 +135,7 @@ async def events(
 
 def _start_import(here: In, place: FilePath, form: str | None) -> Job:
     return here.caller.sack.jobs.start(
-        "import", here.ns.name, import_files(here.ns, place, form), asked_by=here.caller.key.id
+        "import", here.ns.name, import_files(here, place, form), asked_by=here.caller.key.id
     )
 
 

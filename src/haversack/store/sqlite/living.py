@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from haversack.model.lives import DELETED_AT, KIND_CODES, NEVER, STAGE_CODES, Lives, lives_from
 from haversack.model.memory import Kind, Stage
-from haversack.store.sqlite.rows import Row
+from haversack.store.sqlite.rows import DAMAGE, Row, damaged
 
 __all__ = ["lives_of_rows", "lives_statement"]
 
@@ -34,6 +34,20 @@ def lives_statement(spared: Collection[Kind], *, sized: bool) -> str:
 
 def lives_of_rows(rows: Sequence[Row], *, sized: bool) -> Lives:
     """The columns of what the statement found. Characters are counted here: SQLite's `length` ends at a NUL."""
-    return lives_from(
-        [(*row[:2], KIND_CODES[row[2]], STAGE_CODES[row[3]], *row[4:14], len(row[14]) if sized else 0) for row in rows]
-    )
+    try:
+        return lives_from([_life(row, sized=sized) for row in rows])
+    except DAMAGE:
+        for row in rows:
+            _refuse_damaged(row, sized=sized)
+        raise
+
+
+def _refuse_damaged(row: Row, *, sized: bool) -> None:
+    try:
+        lives_from([_life(row, sized=sized)])
+    except DAMAGE as error:
+        raise damaged("memory", row[0], error) from error
+
+
+def _life(row: Row, *, sized: bool) -> Row:
+    return (*row[:2], KIND_CODES[row[2]], STAGE_CODES[row[3]], *row[4:14], len(row[14]) if sized else 0)

@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 
 from haversack.store.port import Graves
+from haversack.store.sqlite.lookup import find
+from haversack.store.sqlite.rows import turn_digest
 
-__all__ = ["bury", "distinct", "graves_of"]
+__all__ = ["bury", "distinct", "erased", "erased_turns", "graves_of"]
 
 
 def distinct(connection: sqlite3.Connection, table: str, column: str, namespace: str) -> list[str]:
@@ -18,12 +21,25 @@ def distinct(connection: sqlite3.Connection, table: str, column: str, namespace:
 
 
 def graves_of(connection: sqlite3.Connection, namespace: str) -> Graves:
-    """Tombstones in the order of the erasures, and the digests of taken keys."""
+    """Tombstones in the order of the erasures, and the digests of erased turns."""
     stones = connection.execute(
         "SELECT id, fingerprint FROM tombstones WHERE namespace = ? ORDER BY changed", (namespace,)
     )
-    keys = connection.execute("SELECT digest FROM erased_turns WHERE namespace = ? ORDER BY digest", (namespace,))
-    return Graves(tombstones=tuple(stones.fetchall()), keys=tuple(key for (key,) in keys))
+    turns = connection.execute("SELECT digest FROM erased_turns WHERE namespace = ? ORDER BY digest", (namespace,))
+    return Graves(tombstones=tuple(stones.fetchall()), turns=tuple(digest for (digest,) in turns))
+
+
+def erased(connection: sqlite3.Connection, namespace: str, ids: Sequence[str]) -> set[str]:
+    """Which of these ids of memories and turns erasures took."""
+    stones = find(connection, "SELECT id FROM tombstones WHERE namespace = ? AND id IN", (namespace,), ids)
+    return {name for (name,) in stones} | erased_turns(connection, namespace, ids)
+
+
+def erased_turns(connection: sqlite3.Connection, namespace: str, ids: Sequence[str]) -> set[str]:
+    """Which of these ids of turns erasures took."""
+    digests = {turn_digest(name): name for name in ids}
+    select = "SELECT digest FROM erased_turns WHERE namespace = ? AND digest IN"
+    return {digests[digest] for (digest,) in find(connection, select, (namespace,), list(digests))}
 
 
 def bury(connection: sqlite3.Connection, namespace: str, graves: Graves) -> None:
@@ -38,5 +54,5 @@ def bury(connection: sqlite3.Connection, namespace: str, graves: Graves) -> None
     connection.execute("UPDATE sequences SET value = ? WHERE namespace = ?", (value, namespace))
     connection.executemany(
         "INSERT OR IGNORE INTO erased_turns (namespace, digest) VALUES (?, ?)",
-        [(namespace, digest) for digest in graves.keys],
+        [(namespace, digest) for digest in graves.turns],
     )

@@ -9,19 +9,24 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from haversack.errors import StoreError
 from haversack.model.identity import fingerprint
-from haversack.model.memory import Fields, Kind, Memory, Metadata, Source, Stage, Trust, Turn
+from haversack.model.memory import Fields, Kind, Memory, Metadata, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Part, Role, Text, ToolCall
 from haversack.model.times import EPOCH, micros
 
 __all__ = [
+    "DAMAGE",
     "MEMORY_COLUMNS",
     "TURN_COLUMNS",
     "Row",
+    "damaged",
     "key_digest",
     "memory_of",
     "row_of_memory",
     "row_of_turn",
+    "session_of",
+    "turn_digest",
     "turn_of",
     "when",
 ]
@@ -39,6 +44,7 @@ TURN_COLUMNS = "id, session, position, at, key, message, metadata"
 _KINDS = {kind.value: kind for kind in Kind}
 _STAGES = {stage.value: stage for stage in Stage}
 _TRUSTS = {trust.value: trust for trust in Trust}
+DAMAGE = (KeyError, TypeError, ValueError, OverflowError, RecursionError, msgspec.DecodeError)
 _NO_METADATA = Fields()
 _NO_SOURCE = Source()
 
@@ -81,6 +87,11 @@ _metadata = msgspec.json.Decoder(dict[str, Any]).decode
 _message = msgspec.json.Decoder(_MessageRow).decode
 
 
+def damaged(what: str, name: str, error: Exception) -> StoreError:
+    """The error for a row that holds what no writer of ours puts there."""
+    return StoreError(f"the row of {what} {name} is damaged ({type(error).__name__}: {error}): restore a snapshot")
+
+
 def when(value: int) -> datetime:
     """The moment of a time column."""
     return EPOCH + timedelta(0, 0, value)
@@ -116,11 +127,19 @@ def key_digest(session: str, key: str) -> str:
     return hashlib.sha256(f"{len(session)}:{session}{key}".encode()).hexdigest()[:32]
 
 
+def turn_digest(name: str) -> str:
+    """What remains of an erased turn's id. No key's digest is made of such words: those begin with a number."""
+    return hashlib.sha256(f"turn:{name}".encode()).hexdigest()[:32]
+
+
 def memory_of(row: Row) -> Memory:
-    """The memory in a row of MEMORY_COLUMNS."""
+    """The memory in a row of MEMORY_COLUMNS; raises StoreError that names a damaged one."""
     memory = object.__new__(Memory)
-    for put, read, absent, value in zip(_PUT, _READ, _ABSENT, row, strict=True):
-        put(memory, absent if value is None else value if read is None else read(value))
+    try:
+        for put, read, absent, value in zip(_PUT, _READ, _ABSENT, row, strict=True):
+            put(memory, absent if value is None else value if read is None else read(value))
+    except DAMAGE as error:
+        raise damaged("memory", row[0], error) from error
     return memory
 
 
@@ -155,17 +174,29 @@ def row_of_memory(memory: Memory, born: int, changed: int) -> Row:
 
 
 def turn_of(row: Row) -> Turn:
-    """The turn in a row of TURN_COLUMNS."""
+    """The turn in a row of TURN_COLUMNS; raises StoreError that names a damaged one."""
     name, session, position, at, key, message, metadata = row
-    return Turn(
-        id=name,
-        session=session,
-        message=_message_of(_message(message)),
-        at=when(at),
-        metadata=_NO_METADATA if metadata is None else Fields(_metadata(metadata)),
-        key=key,
-        position=position,
-    )
+    try:
+        return Turn(
+            id=name,
+            session=session,
+            message=_message_of(_message(message)),
+            at=when(at),
+            metadata=_NO_METADATA if metadata is None else Fields(_metadata(metadata)),
+            key=key,
+            position=position,
+        )
+    except DAMAGE as error:
+        raise damaged("turn", name, error) from error
+
+
+def session_of(row: Row) -> SessionInfo:
+    """The session in a row of its name, turns, first and last time; raises StoreError that names a damaged one."""
+    name, turns, first, last = row
+    try:
+        return SessionInfo(id=name, turns=turns, first_at=when(first), last_at=when(last))
+    except DAMAGE as error:
+        raise damaged("session", name, error) from error
 
 
 def row_of_turn(turn: Turn) -> Row:

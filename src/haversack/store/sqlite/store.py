@@ -19,9 +19,9 @@ from haversack.store.sqlite.connection import Connections, Lease, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
-from haversack.store.sqlite.moving import bury, distinct, graves_of
+from haversack.store.sqlite.moving import bury, distinct, erased, graves_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
-from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, turn_of, when
+from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, session_of, turn_of
 from haversack.store.sqlite.scrub import is_pending, scrub
 from haversack.store.sqlite.turns import Turns
 from haversack.store.sqlite.writing import carry_out
@@ -178,10 +178,7 @@ class SqliteStore:
                 " ORDER BY last_at DESC, session",
                 (namespace,),
             ).fetchall()
-        return [
-            SessionInfo(id=session, turns=turns, first_at=when(first), last_at=when(last))
-            for session, turns, first, last in rows
-        ]
+        return list(map(session_of, rows))
 
     def namespaces(self) -> list[str]:
         """See the port."""
@@ -206,6 +203,11 @@ class SqliteStore:
         select = "SELECT fingerprint FROM tombstones WHERE namespace = ? AND fingerprint IN"
         with self._connections.lease() as connection:
             return {mark for (mark,) in find(connection, select, (namespace,), fingerprints)}
+
+    def erased(self, namespace: str, ids: Sequence[str]) -> set[str]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return erased(connection, namespace, ids)
 
     def prices(self, namespace: str, encoding: str, ids: Sequence[str]) -> dict[str, int]:
         """See the port."""

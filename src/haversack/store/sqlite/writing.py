@@ -14,7 +14,16 @@ from haversack.model.memory import Kind, Memory, Turn
 from haversack.model.times import micros
 from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, Erasure, Price, Restage, Vector, Written
 from haversack.store.sqlite.lookup import find
-from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, key_digest, row_of_memory, row_of_turn
+from haversack.store.sqlite.moving import erased_turns
+from haversack.store.sqlite.rows import (
+    MEMORY_COLUMNS,
+    TURN_COLUMNS,
+    Row,
+    key_digest,
+    row_of_memory,
+    row_of_turn,
+    turn_digest,
+)
 
 __all__ = ["carry_out"]
 
@@ -31,7 +40,8 @@ _RESTAGE = (
     " WHERE namespace = ? AND changed = ? AND id = ?"
 )
 _INSERT_TURN = f"INSERT INTO turns ({TURN_COLUMNS}, namespace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_HOLDS_WORDS = ("memories", "prices", "vectors", "turns", "sessions", "erased_turns", "records", "tombstones")
+_HOLDS_WORDS = ("memories", "prices", "vectors", "turns", "sessions", "records")
+_GRAVES = ("erased_turns", "tombstones")
 
 
 @dataclass(slots=True)
@@ -110,51 +120,58 @@ def _erase(
     connection: sqlite3.Connection, namespace: str, erasure: Erasure, counter: _Counter
 ) -> tuple[list[str], list[str]]:
     connection.execute("UPDATE sequences SET erasures = erasures + 1 WHERE namespace = ?", (namespace,))
+    memories, turns = _aimed_at(connection, namespace, erasure)
+    if erasure.graves:
+        _bury(connection, namespace, memories, turns, counter)
+    gone_memories, gone_turns = [row[1] for row in memories], [row[2] for row in turns]
     if erasure.everything:
-        return _erase_everything(connection, namespace, counter)
-    gone_memories = _erase_memories(connection, namespace, erasure.memories, counter)
-    gone_turns = _erase_turns(connection, namespace, erasure)
+        for table in (*_HOLDS_WORDS, *(() if erasure.graves else _GRAVES)):
+            connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
+        connection.execute("UPDATE sequences SET reset = ? WHERE namespace = ?", (counter.next(), namespace))
+        return gone_memories, gone_turns
+    gone = [(namespace, name) for name in gone_memories]
+    connection.executemany("DELETE FROM memories WHERE namespace = ? AND id = ?", gone)
+    _devalue(connection, gone)
+    connection.executemany(
+        "DELETE FROM turns WHERE namespace = ? AND id = ?", [(namespace, name) for name in gone_turns]
+    )
+    _settle_sessions(connection, namespace, {*erasure.sessions, *(session for session, *_ in turns)})
     _drop_records_about(connection, namespace, [*gone_memories, *gone_turns])
     return gone_memories, gone_turns
 
 
-def _erase_everything(connection: sqlite3.Connection, namespace: str, counter: _Counter) -> tuple[list[str], list[str]]:
-    memories = connection.execute("SELECT id FROM memories WHERE namespace = ? ORDER BY born", (namespace,)).fetchall()
-    turns = connection.execute(
-        "SELECT id FROM turns WHERE namespace = ? ORDER BY session, position", (namespace,)
-    ).fetchall()
-    for table in _HOLDS_WORDS:
-        connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
-    connection.execute("UPDATE sequences SET reset = ? WHERE namespace = ?", (counter.next(), namespace))
-    return [name for (name,) in memories], [name for (name,) in turns]
+def _aimed_at(connection: sqlite3.Connection, namespace: str, erasure: Erasure) -> tuple[list[Row], list[Row]]:
+    """Memories in the order of their birth, turns by session and position."""
+    memories = "SELECT born, id, kind, content FROM memories WHERE namespace = ?"
+    turns = "SELECT session, position, id, key FROM turns WHERE namespace = ?"
+    if erasure.everything:
+        return (
+            connection.execute(f"{memories} ORDER BY born", (namespace,)).fetchall(),
+            connection.execute(f"{turns} ORDER BY session, position", (namespace,)).fetchall(),
+        )
+    said = {*find(connection, f"{turns} AND id IN", (namespace,), erasure.turns)}
+    said |= {*find(connection, f"{turns} AND session IN", (namespace,), erasure.sessions)}
+    known = {*find(connection, f"{memories} AND id IN", (namespace,), erasure.memories)}
+    return sorted(known), sorted(said, key=lambda row: row[:2])
 
 
-def _erase_memories(connection: sqlite3.Connection, namespace: str, ids: Sequence[str], counter: _Counter) -> list[str]:
-    select = "SELECT born, id, kind, content FROM memories WHERE namespace = ? AND id IN"
-    found = sorted(set(find(connection, select, (namespace,), ids)))
-    gone = [(namespace, name) for _, name, _, _ in found]
-    connection.executemany("DELETE FROM memories WHERE namespace = ? AND id = ?", gone)
-    _devalue(connection, gone)
+def _bury(
+    connection: sqlite3.Connection, namespace: str, memories: Sequence[Row], turns: Sequence[Row], counter: _Counter
+) -> None:
     connection.executemany(
         "INSERT INTO tombstones (namespace, id, fingerprint, changed) VALUES (?, ?, ?, ?)",
-        [(namespace, name, fingerprint(Kind(kind), content), counter.next()) for _, name, kind, content in found],
+        ((namespace, name, fingerprint(Kind(kind), content), counter.next()) for _, name, kind, content in memories),
     )
-    return [name for _, name in gone]
-
-
-def _erase_turns(connection: sqlite3.Connection, namespace: str, erasure: Erasure) -> list[str]:
-    select = "SELECT session, position, id, key FROM turns WHERE namespace = ? AND"
-    found = {*find(connection, f"{select} id IN", (namespace,), erasure.turns)}
-    found |= {*find(connection, f"{select} session IN", (namespace,), erasure.sessions)}
-    rows = sorted(found, key=lambda row: row[:2])
-    connection.executemany(
-        "DELETE FROM turns WHERE namespace = ? AND id = ?", [(namespace, name) for _, _, name, _ in rows]
-    )
+    digests = [turn_digest(name) for _, _, name, _ in turns]
+    digests += [key_digest(session, key) for session, _, _, key in turns if key is not None]
     connection.executemany(
         "INSERT OR IGNORE INTO erased_turns (namespace, digest) VALUES (?, ?)",
-        [(namespace, key_digest(session, key)) for session, _, _, key in rows if key is not None],
+        [(namespace, digest) for digest in digests],
     )
-    touched = {*erasure.sessions, *(session for session, _, _, _ in rows)}
+
+
+def _settle_sessions(connection: sqlite3.Connection, namespace: str, touched: set[str]) -> None:
+    """Count anew what these sessions hold; one that holds no turn any more loses its name."""
     connection.executemany(
         "UPDATE sessions SET (turns, first_at, last_at) ="
         " (SELECT count(*), min(at), max(at) FROM turns WHERE namespace = ?1 AND session = ?2)"
@@ -162,7 +179,6 @@ def _erase_turns(connection: sqlite3.Connection, namespace: str, erasure: Erasur
         [(namespace, session) for session in touched],
     )
     _drop_names(connection, namespace, touched)
-    return [name for _, _, name, _ in rows]
 
 
 def _drop_names(connection: sqlite3.Connection, namespace: str, sessions: set[str]) -> None:
@@ -192,12 +208,9 @@ def _drop_records_about(connection: sqlite3.Connection, namespace: str, gone: Se
 def _append(connection: sqlite3.Connection, namespace: str, turns: Sequence[Turn]) -> tuple[list[Turn], list[str]]:
     if not turns:
         return [], []
-    held = {
-        name
-        for (name,) in find(
-            connection, "SELECT id FROM turns WHERE namespace = ? AND id IN", (namespace,), [turn.id for turn in turns]
-        )
-    }
+    ids = [turn.id for turn in turns]
+    select = "SELECT id FROM turns WHERE namespace = ? AND id IN"
+    held = {name for (name,) in find(connection, select, (namespace,), ids)} | erased_turns(connection, namespace, ids)
     sessions = {turn.session for turn in turns}
     taken = {session: _taken_keys(connection, namespace, session, turns) for session in sessions}
     places = {session: _place(connection, namespace, session) for session in sessions}
