@@ -94,7 +94,7 @@ class Client(Transport):
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/feedback", parts={"namespace": namespace, "memory_id": memory_id}, body={"signal": signal}), VoteShape)
 
     def forget(self, namespace: str, *, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, ids: Sequence[str] | None = None, everything: bool | None = None, hard: bool | None = None, snapshots: bool | None = None, preview: bool | None = None) -> ForgottenShape:
-        """Forget by ids, by filters, or everything (that takes an admin's key). A preview unless `preview` is false."""
+        """Forget by ids, by filters, or everything. A preview unless `preview` is false. Everything takes an admin's key, and so does `hard` with a filter other than the session alone, or for more than a hundred memories."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/forget", parts={"namespace": namespace}, body={"kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "ids": ids, "everything": everything, "hard": hard, "snapshots": snapshots, "preview": preview}), ForgottenShape)
 
     def get_timeline(self, namespace: str, *, skip: int | None = None, limit: int | None = None, kind: Sequence[str] | None = None, tag: Sequence[str] | None = None, session: str | None = None, since: str | None = None, until: str | None = None) -> Timeline:
@@ -297,12 +297,12 @@ class Client(Transport):
         """Rename a key or give it other namespaces."""
         return self._send(Call(method="PATCH", path="/v1/keys/{key_id}", parts={"key_id": key_id}, body={"name": name, "namespaces": namespaces}), KeyShape)
 
-    def revoke_key(self, key_id: str) -> KeyShape:
-        """From now on the key opens nothing."""
-        return self._send(Call(method="DELETE", path="/v1/keys/{key_id}", parts={"key_id": key_id}), KeyShape)
+    def revoke_key(self, key_id: str, *, children: bool | None = None) -> KeyShape:
+        """From now on the key opens nothing, nor with `children` any key that it made."""
+        return self._send(Call(method="DELETE", path="/v1/keys/{key_id}", parts={"key_id": key_id}, query={"children": children}), KeyShape)
 
     def rotate_key(self, key_id: str, *, grace_seconds: int | None = None) -> IssuedShape:
-        """A new key in place of this one, which works for a grace period longer."""
+        """A new key in place of this one, which works for a grace period longer. It ends with the caller's key at last."""
         return self._send(Call(method="POST", path="/v1/keys/{key_id}/rotate", parts={"key_id": key_id}, body={"grace_seconds": grace_seconds}), IssuedShape)
 
     def list_audit(self, *, cursor: str | None = None, limit: int | None = None, namespace: str | None = None, did: str | None = None, since: str | None = None, until: str | None = None) -> Deeds:
@@ -398,7 +398,7 @@ class AsyncClient(AsyncTransport):
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/memories/{memory_id}/feedback", parts={"namespace": namespace, "memory_id": memory_id}, body={"signal": signal}), VoteShape)
 
     async def forget(self, namespace: str, *, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, ids: Sequence[str] | None = None, everything: bool | None = None, hard: bool | None = None, snapshots: bool | None = None, preview: bool | None = None) -> ForgottenShape:
-        """Forget by ids, by filters, or everything (that takes an admin's key). A preview unless `preview` is false."""
+        """Forget by ids, by filters, or everything. A preview unless `preview` is false. Everything takes an admin's key, and so does `hard` with a filter other than the session alone, or for more than a hundred memories."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/forget", parts={"namespace": namespace}, body={"kinds": kinds, "tags": tags, "session": session, "since": since, "until": until, "where": where, "as_of": as_of, "ids": ids, "everything": everything, "hard": hard, "snapshots": snapshots, "preview": preview}), ForgottenShape)
 
     async def get_timeline(self, namespace: str, *, skip: int | None = None, limit: int | None = None, kind: Sequence[str] | None = None, tag: Sequence[str] | None = None, session: str | None = None, since: str | None = None, until: str | None = None) -> Timeline:
@@ -601,12 +601,12 @@ class AsyncClient(AsyncTransport):
         """Rename a key or give it other namespaces."""
         return await self._send(Call(method="PATCH", path="/v1/keys/{key_id}", parts={"key_id": key_id}, body={"name": name, "namespaces": namespaces}), KeyShape)
 
-    async def revoke_key(self, key_id: str) -> KeyShape:
-        """From now on the key opens nothing."""
-        return await self._send(Call(method="DELETE", path="/v1/keys/{key_id}", parts={"key_id": key_id}), KeyShape)
+    async def revoke_key(self, key_id: str, *, children: bool | None = None) -> KeyShape:
+        """From now on the key opens nothing, nor with `children` any key that it made."""
+        return await self._send(Call(method="DELETE", path="/v1/keys/{key_id}", parts={"key_id": key_id}, query={"children": children}), KeyShape)
 
     async def rotate_key(self, key_id: str, *, grace_seconds: int | None = None) -> IssuedShape:
-        """A new key in place of this one, which works for a grace period longer."""
+        """A new key in place of this one, which works for a grace period longer. It ends with the caller's key at last."""
         return await self._send(Call(method="POST", path="/v1/keys/{key_id}/rotate", parts={"key_id": key_id}, body={"grace_seconds": grace_seconds}), IssuedShape)
 
     async def list_audit(self, *, cursor: str | None = None, limit: int | None = None, namespace: str | None = None, did: str | None = None, since: str | None = None, until: str | None = None) -> Deeds:

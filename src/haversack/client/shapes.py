@@ -238,6 +238,7 @@ class KeyShape(msgspec.Struct, kw_only=True, frozen=True):
     expires_at: str | None
     revoked_at: str | None
     replaced_by: str | None
+    made_by: str | None
     last_used_at: str | None
     uses: int
 

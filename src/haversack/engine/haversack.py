@@ -18,7 +18,7 @@ from haversack.engine.renewing import Renewal
 from haversack.engine.settings import Reembed
 from haversack.engine.visits import Visits
 from haversack.errors import StoreError
-from haversack.model.text import label
+from haversack.model.text import namespace_label
 from haversack.store.port import Batch
 
 __all__ = ["Haversack"]
@@ -55,8 +55,11 @@ class Haversack:
         self.close()
 
     def namespace(self, name: str = "default") -> Namespace:
-        """The namespace of this name, which comes to be with its first memory. A name may hold any characters."""
-        return Namespace(self._core, label(name, "namespace"))
+        """The namespace of this name, which comes to be with its first memory.
+
+        A name may hold any characters, but no star at its end.
+        """
+        return Namespace(self._core, namespace_label(name))
 
     def namespaces(self) -> list[str]:
         """Names of all namespaces that hold anything."""

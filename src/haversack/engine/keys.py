@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from threading import Lock
+from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from haversack.engine.core import Core
 from haversack.errors import ConflictError, InputError, NotFoundError, nearest
@@ -24,8 +26,12 @@ from haversack.model.text import label
 from haversack.store.port import SYSTEM, Batch, Record, Written
 from haversack.store.records import Collection
 
-__all__ = ["KEYS", "KEY_USES", "Issued", "Key", "Keyring", "Scope", "matches"]
+__all__ = ["KEYS", "KEY_USES", "TOKEN", "Issued", "Key", "Keyring", "Scope", "matches"]
 
+_PAST = "key-past"
+"""Says that keys were removed from the list."""
+TOKEN = "token:"  # noqa: S105 - a prefix, no secret
+"""How the ids of keys begin that stand for an identity provider's tokens; no key of a store has a colon."""
 _PREFIX = "hvs"
 _ID_BYTES, _SECRET_BYTES = 10, 32
 _MOST = 10_000
@@ -60,6 +66,10 @@ class Key:
     revoked_at: datetime | None = None
     replaced_by: str | None = None
     """The key that a rotation made in its place."""
+    made_by: str | None = None
+    """The id of the key that made it; None for one that was made beside the store."""
+    makes_keys: bool = True
+    """Whether it may make and rotate keys, where its scope allows that."""
     last_used_at: datetime | None = None
     uses: int = 0
     """Requests so far. Written in batches: the newest ones may be missing."""
@@ -122,19 +132,26 @@ class Keyring:
         scope: Scope | str = Scope.READ,
         namespaces: Iterable[str] | None = None,
         expires_at: datetime | None = None,
+        maker: Key | None = None,
     ) -> Issued:
-        """Make a key. Its secret is in the answer and nowhere else."""
+        """Make a key. Its secret is in the answer and nowhere else. It ends with its maker, or earlier."""
         now = self._core.clock()
         if expires_at is not None and expires_at <= now:
             raise InputError(f"expires_at={expires_at.isoformat()} is in the past")
+        end = None if maker is None else maker.expires_at
+        if expires_at is not None and end is not None and expires_at > end:
+            raise InputError(
+                f"expires_at={expires_at.isoformat()} is too late: the key that makes it ends at {end.isoformat()}"
+            )
         stored, secret = self._press(
             Key(
-                id=base64.b32encode(self._core.entropy(_ID_BYTES)).decode("ascii").lower(),
+                id=self._new_id(),
                 name=label(name, "name"),
                 scope=read_scope(scope),
                 namespaces=read_patterns(namespaces),
                 created_at=now,
-                expires_at=expires_at,
+                expires_at=expires_at or end,
+                made_by=None if maker is None else maker.id,
             )
         )
         self._write(_record(stored, expected=0))
@@ -162,49 +179,80 @@ class Keyring:
         stored, _ = self._stored(key_id)
         return _with_uses(stored.key, self._core.store.record(SYSTEM, KEY_USES.name, key_id))
 
-    def rename(self, key_id: str, name: str) -> Key:
-        """Give a key another name."""
-        checked = label(name, "name")
-        return self._change(key_id, lambda key: replace(key, name=checked))
+    def change(
+        self, key_id: str, *, name: str | None = None, namespaces: Iterable[str] | UnsetType | None = UNSET
+    ) -> Key:
+        """Give a key another name, or these namespaces instead of its own (None: every one), or both at once."""
+        changed: dict[str, Any] = {}
+        if name is not None:
+            changed["name"] = label(name, "name")
+        if namespaces is not UNSET:
+            changed["namespaces"] = read_patterns(namespaces)
+        return self._change(key_id, lambda key: replace(key, **changed))
 
-    def grant(self, key_id: str, namespaces: Iterable[str] | None) -> Key:
-        """Give a key these namespaces instead of its own (None: every one)."""
-        checked = read_patterns(namespaces)
-        return self._change(key_id, lambda key: replace(key, namespaces=checked))
+    def revoke(self, key_id: str, *, children: bool = False) -> list[Key]:
+        """From now on the key opens nothing, nor with `children` any that it made; they stay listed. The key is first.
 
-    def revoke(self, key_id: str) -> Key:
-        """From now on the key opens nothing. It stays listed."""
+        The keys that it was rotated from, and what those made, count as its own.
+        """
         now = self._core.clock()
-        return self._change(key_id, lambda key: replace(key, revoked_at=key.revoked_at or now))
+        revoked = [self._end(key_id, now)]
+        while children and (standing := [key for key in self.children(key_id) if key.revoked_at is None]):
+            revoked += [self._end(key.id, now) for key in standing]
+        return revoked
 
-    def rotate(self, key_id: str, *, grace: timedelta = timedelta()) -> Issued:
-        """A new key with the same name, scope, namespaces and expiry; the old one works for `grace` longer."""
+    def children(self, key_id: str) -> list[Key]:
+        """The keys that this key made, those that they made, and so on, by age; live or not."""
+        known = self.all()
+        family, grown = {key_id}, True
+        while grown:
+            new = {key.id for key in known if key.made_by in family or key.replaced_by in family} - family
+            family |= new
+            grown = bool(new)
+        return [key for key in known if key.id in family and key.id != key_id]
+
+    def rotate(self, key_id: str, *, grace: timedelta = timedelta(), maker: Key | None = None) -> Issued:
+        """A new key with the same name, scope, namespaces and end; the old one works for `grace` longer.
+
+        Rotated by another key, it counts as made by that one and ends with it at the latest.
+        """
         if not timedelta() <= grace <= _LONGEST_GRACE:
             raise InputError(f"grace={grace} must be from 0 to {_LONGEST_GRACE.days} days")
         (stored, version), now = self._stored(key_id), self._core.clock()
         old = stored.key
         if not old.is_live(now) or old.replaced_by is not None:
             raise ConflictError(f"key {key_id!r} is revoked, expired or rotated already: make a new one instead")
-        fresh, secret = self._press(
-            replace(old, id=base64.b32encode(self._core.entropy(_ID_BYTES)).decode("ascii").lower(), created_at=now)
-        )
-        end = min(now + grace, old.expires_at or now + grace)
-        left = replace(old, expires_at=end) if grace else replace(old, revoked_at=now)
+        by = old.made_by if maker is None or maker.id == old.id else maker.id
+        ends = None if maker is None else maker.expires_at
+        made = replace(old, id=self._new_id(), created_at=now, made_by=by, expires_at=_earlier(old.expires_at, ends))
+        fresh, secret = self._press(made)
+        left = replace(old, expires_at=_earlier(old.expires_at, now + grace)) if grace else replace(old, revoked_at=now)
         kept = replace(stored, key=replace(left, replaced_by=fresh.key.id))
         self._write(_record(fresh, expected=0), _record(kept, expected=version))
         return Issued(key=fresh.key, secret=secret)
 
     def delete(self, key_id: str) -> None:
-        """Remove a key from the list as well."""
+        """Remove a key from the list as well. That the store had keys stays known."""
         self._stored(key_id)
         gone = (Written(collection=collection, key=key_id, value=None) for collection in (KEYS.name, KEY_USES.name))
-        self._write(*gone)
+        self._write(*gone, Written(collection=_PAST, key=_PAST, value=b"1"))
 
     def exist(self) -> bool:
         """Whether any key is live. One that cannot be read counts: damage must not open a store."""
         now = self._core.clock()
         found = map(KEYS.value_of, self._core.store.records(SYSTEM, KEYS.name, limit=_MOST))
         return any(stored is None or stored.key.is_live(now) for stored in found)
+
+    def ever_existed(self) -> bool:
+        """Whether the store has or had any key, live or not: such a store is never served without one."""
+        store = self._core.store
+        return bool(store.records(SYSTEM, KEYS.name, limit=1)) or store.record(SYSTEM, _PAST, _PAST) is not None
+
+    def still_opens(self, key: Key) -> bool:
+        """Whether a key that was let in still opens as much as it did then."""
+        stored, now = self._find(key.id), self._core.clock()
+        present = key if stored is None and key.id.startswith(TOKEN) else stored and stored.key
+        return present is not None and present.is_live(now) and present.contains(key.scope, key.namespaces)
 
     def flush(self) -> None:
         """Write how often and when keys were used since the last time; kept apart, so that it undoes no revocation."""
@@ -217,6 +265,12 @@ class Keyring:
             before = 0 if used is None else used.uses
             value = msgspec.json.encode(_Used(uses=before + count, last_used_at=moment))
             store.apply(SYSTEM, Batch(records=(Written(collection=KEY_USES.name, key=key_id, value=value),)))
+
+    def _end(self, key_id: str, now: datetime) -> Key:
+        return self._change(key_id, lambda key: replace(key, revoked_at=key.revoked_at or now))
+
+    def _new_id(self) -> str:
+        return base64.b32encode(self._core.entropy(_ID_BYTES)).decode("ascii").lower()
 
     def _press(self, key: Key) -> tuple[_Stored, str]:
         secret = f"{_PREFIX}_{key.id}_{_text(self._core.entropy(_SECRET_BYTES))}"
@@ -281,6 +335,11 @@ def read_patterns(namespaces: Iterable[str] | None) -> tuple[str, ...] | None:
     if isinstance(namespaces, str):
         raise InputError("namespaces must be a list of names or patterns, not one string")
     return tuple(dict.fromkeys(label(pattern, "namespaces") for pattern in namespaces))
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    """The earlier of two ends; None never comes."""
+    return min((end for end in (one, other) if end is not None), default=None)
 
 
 def _within(wanted: str, own: str) -> bool:

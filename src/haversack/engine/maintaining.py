@@ -26,7 +26,7 @@ from haversack.maintenance.reorganize import Reorganized
 from haversack.maintenance.reset import ResetDone
 from haversack.maintenance.run import Run, Step
 from haversack.model.memory import Memory
-from haversack.model.text import label
+from haversack.model.text import label, namespace_label
 
 __all__ = ["NamespaceMaintenance"]
 
@@ -100,7 +100,11 @@ class NamespaceMaintenance:
     def propose(self, memory_id: str, *, shared: str, author: str) -> Proposal:
         """Ask that a memory be copied into a shared namespace."""
         return aging.propose(
-            self._core, self._namespace, memory_id, shared=label(shared, "shared"), author=label(author, "author")
+            self._core,
+            self._namespace,
+            memory_id,
+            shared=namespace_label(shared, "shared"),
+            author=label(author, "author"),
         )
 
     def proposals(self) -> list[Proposal]:

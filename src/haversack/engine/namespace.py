@@ -50,7 +50,7 @@ from haversack.maintenance.texts import text_of
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Json, Kind, Memory, SessionInfo
 from haversack.model.query import Filter
-from haversack.model.text import clean, label
+from haversack.model.text import clean, label, namespace_label
 from haversack.model.times import Moment, read_time
 from haversack.scoring.blend import Weights
 from haversack.store.port import Census, Changes
@@ -402,7 +402,7 @@ class Namespace:
         if isinstance(others, str):
             raise InputError("namespaces must be a list of names, not one string")
         listed = several(others, "namespaces")
-        return tuple(dict.fromkeys([self.name, *(label(name, "namespaces") for name in listed)]))
+        return tuple(dict.fromkeys([self.name, *(namespace_label(name, "namespaces") for name in listed)]))
 
 
 def _tokens(budget: object) -> int:

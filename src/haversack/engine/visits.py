@@ -16,7 +16,7 @@ import msgspec
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata
 from haversack.errors import NotFoundError
-from haversack.model.text import label
+from haversack.model.text import namespace_label
 from haversack.store.port import SYSTEM, Batch, Written
 from haversack.store.records import Collection
 
@@ -58,7 +58,7 @@ class Visits:
         now = self._core.clock()
         visit = Visit(
             id=next(self._core.new_ids(now)),
-            namespace=label(namespace, "namespace"),
+            namespace=namespace_label(namespace),
             started_at=now,
             last_at=now,
             metadata=dict(read_metadata(metadata)),

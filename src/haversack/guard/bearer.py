@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
 import jwt
 
-from haversack.engine.keys import Key, Scope
+from haversack.clock import utc_now
+from haversack.engine.keys import TOKEN, Key, Scope
 from haversack.guard.settings import TokenSettings
 from haversack.net import check_address
 
 __all__ = ["token_reader"]
 
 _PREFIX = "haversack:"
+_ACCESS = frozenset({"access", "bearer", "jwt", "at+jwt"})
+"""What the claims `typ` and `token_use` of access tokens say, where there are any."""
+_ID_CLAIMS = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
+"""Claims that only an ID token has."""
 
 
 def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
@@ -25,7 +30,7 @@ def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
 
     def read(token: str) -> Key | None:
         try:
-            claims = jwt.decode(
+            decoded = jwt.decode_complete(
                 token,
                 signing_key(token),
                 algorithms=list(settings.algorithms),
@@ -33,9 +38,9 @@ def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
                 audience=settings.audience,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, KeyError, ValueError):
+            return _key(decoded["header"], decoded["payload"], settings)
+        except (jwt.PyJWTError, KeyError, ValueError, TypeError, OverflowError, OSError):
             return None
-        return _key(claims, settings)
 
     return read
 
@@ -50,22 +55,39 @@ def _signing_keys(settings: TokenSettings) -> Callable[[str], Any]:
     return lambda token: by_id[jwt.get_unverified_header(token).get("kid")]
 
 
-def _key(claims: Mapping[str, Any], settings: TokenSettings) -> Key | None:
+def _key(header: Mapping[str, Any], claims: Mapping[str, Any], settings: TokenSettings) -> Key | None:
     words = _words(claims.get(settings.scope_claim))
     scopes = [scope for scope in Scope if f"{_PREFIX}{scope}" in words]
-    if not scopes:
+    ends = datetime.fromtimestamp(claims["exp"], UTC)
+    lasts_too_long = ends - utc_now() > timedelta(seconds=settings.longest_seconds)
+    if not scopes or lasts_too_long or not _is_for_access(header, claims, settings):
         return None
     return Key(
-        id=f"token:{claims['sub']}",
+        id=f"{TOKEN}{claims['sub']}",
         name=str(claims["sub"]),
         scope=scopes[-1],
-        namespaces=tuple(_words(claims.get(settings.namespace_claim))),
+        namespaces=tuple(_names(claims.get(settings.namespace_claim))),
         created_at=datetime.fromtimestamp(claims.get("iat", 0), UTC),
-        expires_at=datetime.fromtimestamp(claims["exp"], UTC),
+        expires_at=ends,
+        makes_keys=settings.make_keys,
     )
 
 
+def _is_for_access(header: Mapping[str, Any], claims: Mapping[str, Any], settings: TokenSettings) -> bool:
+    """Whether it is no ID token, refresh token or the like, by the signs that RFC 9068 and providers put on them."""
+    kind = str(header.get("typ", "JWT")).casefold().removeprefix("application/")
+    if kind not in {one.casefold() for one in settings.types}:
+        return False
+    says = {str(claims[name]).casefold() for name in ("typ", "token_use") if name in claims}
+    return says <= _ACCESS and _ID_CLAIMS.isdisjoint(claims)
+
+
 def _words(claim: object) -> list[str]:
+    return claim.split() if isinstance(claim, str) else _names(claim)
+
+
+def _names(claim: object) -> list[str]:
+    """A list of texts, or one text, whatever blanks it has."""
     if isinstance(claim, str):
-        return claim.split()
+        return [claim]
     return [word for word in cast("list[object]", claim) if isinstance(word, str)] if isinstance(claim, list) else []

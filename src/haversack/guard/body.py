@@ -1,7 +1,7 @@
 """Limits on a request's body, enforced while it is read: size, time, compression, nesting. Plain ASGI.
 
-A body is refused before it is read when its length is announced, and after at most the limit when it is not. Bodies
-of imports are passed on as they arrive; all others are gathered first, since they are small.
+A body is refused before it is read when its length is announced, and after at most the limit when it is not. Files
+are passed on as they arrive; all others are gathered first, since they are small.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from collections.abc import AsyncIterator
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from haversack.guard.headers import single_headers
+from haversack.guard.lingering import Incoming, lingering
 from haversack.guard.refusal import Refused
 from haversack.guard.settings import Limits
 
-__all__ = ["BodyLimits", "shape_fault"]
+__all__ = ["FILE", "BodyLimits", "shape_fault"]
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
-_DRAINED = 1 << 20
-_DRAIN_SECONDS = 1.0
+FILE = "haversack.file"
+"""What stands in the `state` of a request whose route takes a file: it may be larger, and is passed on as it comes."""
 
 
 class BodyLimits:
@@ -36,18 +38,19 @@ class BodyLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = _headers(scope)
-        is_import = scope["path"].endswith("/import")
-        most = self._limits.import_bytes if is_import else self._limits.body_bytes
+        incoming = Incoming(receive)
+        is_file = FILE in scope.get("state", {})
+        most = self._limits.import_bytes if is_file else self._limits.body_bytes
         try:
-            chunks = _chunks(receive, headers, most, self._limits.body_seconds)
-            if is_import:
-                await self._app(scope, _streamed(chunks), send)
+            headers = single_headers(scope)
+            chunks = _chunks(incoming, headers, most, self._limits.body_seconds)
+            if is_file:
+                await self._app(scope, _streamed(chunks), lingering(incoming, send))
                 return
             body = b"".join([chunk async for chunk in chunks])
             _check_shape(body, headers, self._limits)
         except Refused as refused:
-            await refused.turn_away(scope, receive, _lingering(receive, send))
+            await refused.turn_away(scope, incoming, send)
             return
         await self._app(scope, _whole(body, receive), send)
 
@@ -68,7 +71,7 @@ def shape_fault(body: bytes, limits: Limits) -> str | None:
 
 
 def _check_shape(body: bytes, headers: dict[bytes, bytes], limits: Limits) -> None:
-    if b"json" in headers.get(b"content-type", b"").lower() and (fault := shape_fault(body, limits)):
+    if b"json" in headers.get(b"content-type", b"json").lower() and (fault := shape_fault(body, limits)):
         raise Refused(400, "INVALID_REQUEST", fault)
 
 
@@ -151,10 +154,6 @@ def _too_large(most: int) -> Refused:
     return Refused(413, "PAYLOAD_TOO_LARGE", f"the body is larger than {most:,} bytes")
 
 
-def _headers(scope: Scope) -> dict[bytes, bytes]:
-    return dict(scope["headers"])
-
-
 def _whole(body: bytes, receive: Receive) -> Receive:
     """A `receive` that hands over the body once and then waits for the client to go."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -172,33 +171,3 @@ def _streamed(chunks: AsyncIterator[bytes]) -> Receive:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     return handed
-
-
-def _lingering(receive: Receive, send: Send) -> Send:
-    """A `send` that, before it ends the answer, takes in a little of what the client still sends.
-
-    Closing at once would reset the connection, and the client would see that instead of the answer.
-    """
-
-    async def sent(message: Message) -> None:
-        if message["type"] != "http.response.body":
-            await send(message)
-            return
-        await send({**message, "more_body": True})
-        try:
-            async with asyncio.timeout(_DRAIN_SECONDS):
-                await _drain(receive)
-        except TimeoutError:
-            pass
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    return sent
-
-
-async def _drain(receive: Receive) -> None:
-    size = 0
-    while size < _DRAINED:
-        message = await receive()
-        if message["type"] == "http.disconnect" or not message.get("more_body", False):
-            return
-        size += len(message.get("body", b""))

@@ -17,11 +17,12 @@ from starlette.types import Scope
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.errors import StoreError
+from haversack.guard.local import check_local
 from haversack.guard.pace import Buckets
 from haversack.guard.refusal import Refused, too_many
 from haversack.guard.settings import Limits
 
-__all__ = ["Callers", "Failures", "ReadToken", "address_of", "needs_key"]
+__all__ = ["Callers", "Failures", "ReadToken", "address_of", "needs_key", "unknown_key"]
 
 ReadToken = Callable[[str], Key | None]
 """The key that a token stands for, or None."""
@@ -41,7 +42,7 @@ class Failures:
             left = self._failures.take(address, asyncio.get_running_loop().time())
             if left < 0:
                 return too_many("too many wrong keys came from this address", -left)
-        return _unknown("INVALID_API_KEY", "this key is not known, or it is revoked or expired")
+        return unknown_key()
 
 
 class Callers:
@@ -61,10 +62,20 @@ class Callers:
         try:
             key = await self._key_of(found[1]) if found else None
         except StoreError:
-            raise Refused(503, "SERVICE_UNAVAILABLE", "keys cannot be read now", headers={"retry-after": "1"}) from None
+            raise _cannot_read() from None
         if key is None:
             raise self._failures.count(address_of(scope))
         return key
+
+    def admit_nobody(self, scope: Scope) -> None:
+        """Refuse a caller who shows no key, but to a store that never had one and on this machine alone."""
+        try:
+            has_keys = self._read_token is not None or self._sack.keys.ever_existed()
+        except StoreError:
+            raise _cannot_read() from None
+        if has_keys:
+            raise needs_key()
+        check_local(Headers(scope=scope))
 
     async def _key_of(self, secret: str) -> Key | None:
         """Our own keys are read here: one row by its id waits for nobody, and going to a thread costs many times it."""
@@ -78,6 +89,11 @@ def needs_key() -> Refused:
     return _unknown("AUTHENTICATION_REQUIRED", "send a key: Authorization: Bearer hvs_…")
 
 
+def unknown_key() -> Refused:
+    """The answer to who shows one that opens nothing."""
+    return _unknown("INVALID_API_KEY", "this key is not known, or it is revoked or expired")
+
+
 def address_of(scope: Scope) -> str:
     """Where a request comes from; of IPv6 the network, since one machine has all of its addresses."""
     host: str = (scope.get("client") or ("", 0))[0]
@@ -86,6 +102,10 @@ def address_of(scope: Scope) -> str:
     except ValueError:
         return host
     return host if ip.version == 4 else str(ipaddress.ip_network((ip, 64), strict=False))  # noqa: PLR2004
+
+
+def _cannot_read() -> Refused:
+    return Refused(503, "SERVICE_UNAVAILABLE", "keys cannot be read now", headers={"retry-after": "1"})
 
 
 def _unknown(code: str, detail: str) -> Refused:

@@ -25,8 +25,10 @@ class _Bucket:
 class Buckets:
     """So much a minute for each name, evenly refilled; as much may come at once. Long unseen names are forgotten."""
 
-    def __init__(self, per_minute: int) -> None:
+    def __init__(self, per_minute: int, *, seconds: int = 60) -> None:
+        """`seconds` stand for the minute where another span of time is meant."""
         self.per_minute = per_minute
+        self._seconds = seconds
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
 
     def take(self, name: str, now: float) -> int:
@@ -36,10 +38,10 @@ class Buckets:
         self._buckets.move_to_end(name)
         if len(self._buckets) > _MOST_NAMES:
             self._buckets.popitem(last=False)
-        bucket.tokens = min(most, bucket.tokens + (now - bucket.at) * most / 60)
+        bucket.tokens = min(most, bucket.tokens + (now - bucket.at) * most / self._seconds)
         bucket.at = now
         if bucket.tokens < 1:
-            return -int((1 - bucket.tokens) * 60 / most) - 1
+            return -int((1 - bucket.tokens) * self._seconds / most) - 1
         bucket.tokens -= 1
         return int(bucket.tokens)
 

@@ -8,14 +8,26 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from haversack.guard.lingering import Incoming, lingering
+
 __all__ = ["Refused", "answer_problem", "too_many"]
 
 
 class Refused(Exception):  # noqa: N818 - named for what happened
     """The door itself says no."""
 
-    def __init__(self, status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        namespace: str | None = None,
+    ) -> None:
+        """`namespace`: the one that is refused, for those who keep account of it."""
         super().__init__(detail)
+        self.namespace = namespace
         self.status = status
         self.code = code
         self.detail = detail
@@ -26,9 +38,10 @@ class Refused(Exception):  # noqa: N818 - named for what happened
         return answer_problem(self.status, self.code, self.detail, headers=self.headers)
 
     async def turn_away(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer and close the connection, since the rest of the request is not read."""
+        """Answer and close the connection, since the rest of the request is not looked at."""
         self.headers.setdefault("connection", "close")
-        await self.answer()(scope, receive, send)
+        incoming = receive if isinstance(receive, Incoming) else Incoming(receive)
+        await self.answer()(scope, incoming, lingering(incoming, send))
 
 
 _TITLES = {

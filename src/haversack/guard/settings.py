@@ -9,7 +9,8 @@ from haversack.errors import ConfigError
 __all__ = ["Limits", "TokenSettings"]
 
 
-_MAY_BE_NONE = frozenset({"waiting", "key_waiting", "key_per_minute", "failures_per_minute"})
+_LEAST = {"waiting": 0, "key_waiting": 0, "key_per_minute": 0, "failures_per_minute": 0, "key_check_seconds": 0.01}
+"""Of those that may be less than 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,8 @@ class Limits:
     """Requests of one key, evenly refilled; as many may come at once. 0: no limit."""
     key_streams: int = 8
     """Event streams of one key."""
+    key_check_seconds: float = 2.0
+    """How often an open stream asks whether its key still opens it."""
     failures_per_minute: int = 1_000
     """Wrong keys of one address, beyond which the answer is 429; a valid one is let in all the same. 0: no limit."""
     drain_seconds: float = 20.0
@@ -51,7 +54,7 @@ class Limits:
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
-            least = 0 if item.name in _MAY_BE_NONE else 1
+            least = _LEAST.get(item.name, 1)
             if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
                 raise ConfigError(f"server.limits.{item.name}={value!r} must be a number of at least {least}")
 
@@ -70,7 +73,13 @@ class TokenSettings:
     scope_claim: str = "scope"
     """Holds `haversack:read`, `haversack:write` or `haversack:admin`, in a list or separated by spaces."""
     namespace_claim: str = "haversack_namespaces"
-    """Holds names or `prefix*` patterns; a token without it reaches no namespace."""
+    """Holds a list of names or `prefix*` patterns, or one as a text; a token without it reaches no namespace."""
+    types: tuple[str, ...] = ("at+jwt", "JWT")
+    """Values of a token's `typ` header that are accepted; `at+jwt` alone where the provider marks access tokens so."""
+    longest_seconds: int = 86_400
+    """How long a token may go on being valid; one that ends later is refused."""
+    make_keys: bool = False
+    """Whether a token with the scope `admin` may make and rotate keys; they end with the token at the latest."""
 
     def __post_init__(self) -> None:
         for name in self.algorithms:

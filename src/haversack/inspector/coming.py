@@ -22,7 +22,7 @@ def enter(request: Request) -> Response:
     if cookie is not None:
         return set_cookie(RedirectResponse(f"{HOME}/", 303), entrance, cookie, request.url.scheme)
     tried = request.method == "POST" or "token" in request.query_params
-    by_key = entrance.way is Way.KEY
+    by_key = entrance.asks is Way.KEY
     return page(request, "enter.html", status=401 if tried else 200, visitor=None, by_key=by_key, tried=tried)
 
 

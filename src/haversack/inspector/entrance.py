@@ -22,7 +22,9 @@ from haversack.errors import HaversackError, NotFoundError
 
 __all__ = ["Denied", "Entrance", "Visitor", "Way"]
 
-_LONGEST = timedelta(hours=12)
+_LONGEST_PAUSE = timedelta(hours=12)
+_LONGEST_STAY = timedelta(hours=24)
+"""However busy it is: then the visitor comes in again."""
 _MOST = 1_000
 _BEGINNING = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
@@ -39,7 +41,7 @@ class Way(StrEnum):
     KEY = "key"
     """By a key of the store, with the rights of that key."""
     OPEN = "open"
-    """Anybody on this machine may do everything. Loopback only."""
+    """Anybody on this machine may do everything, until the store has its first key. Loopback only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,7 @@ class Visitor:
 class _Stay:
     key: Key
     proof: str
+    begun: datetime
     seen: datetime
 
 
@@ -99,15 +102,20 @@ class Entrance:
     _stays: dict[str, _Stay] = field(default_factory=dict[str, _Stay])
     _lock: Lock = field(default_factory=Lock)
 
+    @property
+    def asks(self) -> Way:
+        """How people come in by now: a store that has keys stands open no longer."""
+        return Way.KEY if self.way is Way.OPEN and self.sack.keys.ever_existed() else self.way
+
     def visitor(self, cookie: str | None) -> Visitor | None:
         """Who this cookie means now, if anybody."""
         now = self.clock()
         with self._lock:
             stay = self._stays.get(cookie or "")
-            if stay is None or now - stay.seen > _LONGEST:
+            if stay is None or now - stay.seen > _LONGEST_PAUSE or now - stay.begun > _LONGEST_STAY:
                 return None
             stay.seen = now
-        if self.way is Way.KEY:
+        if self.asks is Way.KEY:
             key = self._live(stay.key.id, now)
             if key is None:
                 self.leave(cookie)
@@ -125,12 +133,12 @@ class Entrance:
 
     def enter_by_key(self, secret: str) -> str | None:
         """The cookie for whoever brings a live key."""
-        key = self.sack.keys.check(secret.strip()) if self.way is Way.KEY else None
+        key = self.sack.keys.check(secret.strip()) if self.asks is Way.KEY else None
         return None if key is None else self._begin(key)
 
     def enter_freely(self) -> str | None:
         """The cookie for anybody, where anybody may come in."""
-        return self._begin(_owner()) if self.way is Way.OPEN else None
+        return self._begin(_owner()) if self.asks is Way.OPEN else None
 
     def leave(self, cookie: str | None) -> None:
         """End a stay."""
@@ -138,11 +146,11 @@ class Entrance:
             self._stays.pop(cookie or "", None)
 
     def _begin(self, key: Key) -> str:
-        name = secrets.token_urlsafe(32)
+        name, now = secrets.token_urlsafe(32), self.clock()
         with self._lock:
             while len(self._stays) >= _MOST:
                 self._stays.pop(min(self._stays, key=lambda each: self._stays[each].seen))
-            self._stays[name] = _Stay(key=key, proof=secrets.token_urlsafe(24), seen=self.clock())
+            self._stays[name] = _Stay(key=key, proof=secrets.token_urlsafe(24), begun=now, seen=now)
         return name
 
     def _live(self, key_id: str, now: datetime) -> Key | None:

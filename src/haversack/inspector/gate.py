@@ -13,6 +13,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from haversack.guard.listening import names_loopback
+from haversack.guard.local import check_local
+from haversack.guard.refusal import Refused
 from haversack.inspector.entrance import Entrance, Visitor, Way
 
 __all__ = ["HEADERS", "HOME", "Gate", "set_cookie"]
@@ -60,8 +62,14 @@ class Gate:
     async def _check(self, scope: Scope, receive: Receive) -> Response | None:
         """The refusal, if any."""
         headers, path = Headers(scope=scope), scope["path"]
-        if self._entrance.way is not Way.KEY and not names_loopback(f"//{headers.get('host', '')}"):
+        way = self._entrance.asks
+        if way is not Way.KEY and not names_loopback(f"//{headers.get('host', '')}"):
             return PlainTextResponse("this inspector answers only to localhost\n", 421)
+        if way is Way.OPEN:
+            try:
+                check_local(headers)
+            except Refused as refused:
+                return PlainTextResponse(f"{refused.detail}\n", refused.status)
         if scope["method"] == "POST":
             return await self._check_form(scope, receive, headers)
         if scope["method"] not in {"GET", "HEAD"}:

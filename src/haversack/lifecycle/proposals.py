@@ -5,15 +5,33 @@ Nothing moves by itself. The journal is a list of events; its replay is the only
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+import msgspec
+
 from haversack.errors import ConflictError, InputError
 from haversack.model.memory import Memory, Source
 
-__all__ = ["Decided", "Event", "Proposal", "Proposed", "Standing", "copy_for_sharing", "replay"]
+__all__ = ["Decided", "Event", "Proposal", "Proposed", "Standing", "copy_for_sharing", "digest_of", "replay"]
+
+_SAID = (
+    "kind",
+    "content",
+    "speaker",
+    "trust",
+    "entities",
+    "tags",
+    "metadata",
+    "pinned",
+    "event_time",
+    "valid_from",
+    "valid_to",
+    "expires_at",
+)
 
 
 class Standing(StrEnum):
@@ -35,6 +53,8 @@ class Proposed:
     """The two namespaces."""
     author: str
     at: datetime
+    digest: str = ""
+    """`digest_of` what was proposed; a memory that says something else by now is not shared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +101,15 @@ def _decide(proposal: Proposal | None, event: Decided) -> Proposal:
     if proposal.standing is standing:
         return proposal
     return replace(proposal, standing=standing, decided_by=event.by, decided_at=event.at)
+
+
+def digest_of(proposal: str, parts: Iterable[Memory]) -> str:
+    """A hash of all that a copy of these parts of one text would say, different for each proposal.
+
+    What moves by itself (importance, confidence, stage, uses) does not count.
+    """
+    said = [[getattr(part, name) for name in _SAID] for part in parts]
+    return hashlib.sha256(msgspec.json.encode([proposal, said], order="deterministic")).hexdigest()
 
 
 def copy_for_sharing(memory: Memory, proposal: Proposal, id_: str, now: datetime) -> Memory:

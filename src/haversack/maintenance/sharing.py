@@ -1,7 +1,7 @@
 """Proposals to share a private memory: a journal of events in the space that spans namespaces, replayed to be read.
 
-The journal holds ids and names, never words. An accepted memory is copied under an id that follows from the proposal,
-so carrying a decision out twice, or after an interruption, gives one copy.
+The journal holds ids, names and a hash of what was proposed, never words. An accepted memory is copied under an id
+that follows from the proposal, so carrying a decision out twice, or after an interruption, gives one copy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from datetime import datetime
 import msgspec
 
 from haversack.errors import ConflictError, InputError, NotFoundError
-from haversack.lifecycle.proposals import Decided, Event, Proposal, Proposed, Standing, copy_for_sharing, replay
+from haversack.lifecycle.proposals import (
+    Decided,
+    Event,
+    Proposal,
+    Proposed,
+    Standing,
+    copy_for_sharing,
+    digest_of,
+    replay,
+)
 from haversack.maintenance.texts import text_of
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory, Source, Stage
@@ -30,21 +39,25 @@ _PAGE = 500
 
 
 def propose(store: Store, asked: Proposed) -> Proposal:
-    """Write down that somebody wants the memory shared; the memory must be live in its private namespace."""
-    _live(store, asked)
+    """Write down that somebody wants the memory shared as it is; it must be live in its private namespace."""
+    parts = text_of(store, asked.private, _live(store, asked))
     if asked.private == asked.shared:
         raise InputError(f"the memory is in {asked.shared!r} already")
-    _append(store, f"{asked.proposal}/asked", asked)
-    return Proposal(asked=asked)
+    bound = replace(asked, digest=digest_of(asked.proposal, parts))
+    _append(store, f"{asked.proposal}/asked", bound)
+    return Proposal(asked=bound)
 
 
 def decide(store: Store, decided: Decided, now: datetime) -> tuple[Proposal, Memory | None]:
-    """Write the decision down, then carry it out; the same decision again changes nothing, another one conflicts."""
+    """Write the decision down, then carry it out; the same decision again changes nothing, another one conflicts.
+
+    A memory that was changed since it was proposed is not accepted: ConflictError, and the proposal stays open.
+    """
     proposal = proposals(store).get(decided.proposal)
     if proposal is None:
         raise NotFoundError(f"no proposal {decided.proposal!r}")
     if decided.accepted and proposal.standing is Standing.OPEN:
-        _live(store, proposal.asked)
+        _as_proposed(store, proposal.asked, _live(store, proposal.asked))
     after = replay([proposal.asked, *_decision_of(proposal), decided])[decided.proposal]
     if proposal.standing is Standing.OPEN:
         _append(store, f"{decided.proposal}/decided", decided)
@@ -62,9 +75,10 @@ def carry_out(store: Store, proposal: Proposal, now: datetime) -> Memory | None:
     found = store.memories(asked.private, [asked.memory])
     if not found or found[0].stage is Stage.DELETED:
         return None
+    parts = _as_proposed(store, asked, found[0])
     copy = copy_for_sharing(found[0], proposal, copy_id, now)
     try:
-        store.apply(asked.shared, Batch(memories=tuple(_with_parts(copy, text_of(store, asked.private, found[0])))))
+        store.apply(asked.shared, Batch(memories=tuple(_with_parts(copy, parts))))
     except ConflictError:
         return None  # the copy was erased for good, and stays so
     return store.memories(asked.shared, [copy_id])[0]
@@ -101,6 +115,17 @@ def _live(store: Store, asked: Proposed) -> Memory:
     if not found or found[0].stage is Stage.DELETED or found[0].superseded_by is not None:
         raise NotFoundError(f"no live memory {asked.memory!r} in namespace {asked.private!r}")
     return found[0]
+
+
+def _as_proposed(store: Store, asked: Proposed, memory: Memory) -> Sequence[Memory]:
+    """All parts of the memory's text, if they say what they said when they were proposed."""
+    parts = text_of(store, asked.private, memory)
+    if digest_of(asked.proposal, parts) != asked.digest:
+        raise ConflictError(
+            f"memory {asked.memory!r} was changed since proposal {asked.proposal!r} was made: reject it, and let its "
+            "author propose the memory as it is now"
+        )
+    return parts
 
 
 def _decision_of(proposal: Proposal) -> list[Event]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from haversack.engine.auditing import Deed
 from haversack.engine.haversack import Haversack
@@ -28,12 +28,16 @@ class Caller:
     sack: Haversack
     namespace: str
     key: Key | None = None
+    denied: Callable[[str, Key], None] = field(default=lambda _, __: None)
+    """Told the code of a denial and the key that was refused."""
 
     def open(self, scope: Scope) -> Namespace:
         """The namespace, for a caller who may do this much there."""
         if self.key is not None and not self.key.scope.covers(scope):
+            self.denied("INSUFFICIENT_SCOPE", self.key)
             raise Refused(f"this needs a key with the scope {scope}; yours has {self.key.scope}")
         if self.key is not None and not self.key.reaches(self.namespace):
+            self.denied("NAMESPACE_ACCESS_DENIED", self.key)
             raise Refused(f"your key does not reach the namespace {self.namespace!r}")
         return self.sack.namespace(self.namespace)
 

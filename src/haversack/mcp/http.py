@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -27,10 +28,14 @@ from haversack.errors import InputError
 from haversack.guard import refusal
 from haversack.guard.bearer import token_reader
 from haversack.guard.body import BodyLimits
-from haversack.guard.callers import Callers, Failures, needs_key
+from haversack.guard.callers import Callers, Failures, address_of, needs_key
+from haversack.guard.denials import DENIED, Answered, Denial, Denials
+from haversack.guard.headers import single_headers
 from haversack.guard.listening import STREAM, Listener, is_loopback, listener
+from haversack.guard.local import check_open_start
 from haversack.guard.pace import Pace
 from haversack.guard.settings import Limits, TokenSettings
+from haversack.guard.streams import while_it_opens
 from haversack.mcp.caller import NOBODY, Caller, Refused
 from haversack.mcp.server import create_server
 from haversack.mcp.tools import ToolOptions
@@ -39,6 +44,8 @@ from haversack.mcp.work import Work
 __all__ = ["HttpOptions", "create_app", "serve_http"]
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_MOST_NAMED = 200
+"""Characters of a refused name that are kept."""
 _PATIENCE = 60.0
 """Seconds for which a call may wait for its place: the clients do not come again by themselves."""
 _DRAIN_SECONDS = 5.0
@@ -70,10 +77,11 @@ def create_app(
 ) -> Starlette:
     """The ASGI application with the one route `/mcp`; `?namespace=` chooses another namespace than the given one."""
     reached = http or HttpOptions()
-    server = create_server(_CallerOf(sack, namespace, reached), Work(sack), options or ToolOptions())
+    denials = Denials(sack)
+    server = create_server(_CallerOf(sack, namespace, reached, denials), Work(sack), options or ToolOptions())
     manager = StreamableHTTPSessionManager(server, security_settings=_guard(reached))
     middleware = [
-        Middleware(_Gate, sack=sack, http=reached),
+        Middleware(_Gate, sack=sack, http=reached, denials=denials),
         Middleware(BodyLimits, limits=reached.limits),
     ]
 
@@ -95,7 +103,9 @@ def serve_http(
     options: ToolOptions | None = None,
     log_level: str = "WARNING",
 ) -> None:
-    """Serve until interrupted."""
+    """Serve until interrupted. Raises ConfigError where it should be open to all and may not be."""
+    if http.open:
+        check_open_start(sack, http.host)
     logging.basicConfig(stream=sys.stderr, level=log_level, force=True)
     app = create_app(sack, namespace=namespace, http=http, options=options)
     listening = socket.create_server((http.host, http.port), family=_family(http.host), reuse_port=False)
@@ -118,9 +128,11 @@ class _Holder(AuthenticatedUser):
 class _Gate:
     """Middleware: who calls, and whether they may come now. The stream of a GET has a place of its own."""
 
-    def __init__(self, app: ASGIApp, sack: Haversack, http: HttpOptions) -> None:
+    def __init__(self, app: ASGIApp, sack: Haversack, http: HttpOptions, denials: Denials) -> None:
         self._app = app
-        self._open = http.open
+        self._sack = sack
+        self._http = http
+        self._denials = denials
         read_token = None if http.tokens is None else token_reader(http.tokens)
         self._callers = Callers(sack, Failures(http.limits), read_token)
         self._pace = Pace(replace(http.limits, wait_seconds=max(http.limits.wait_seconds, _PATIENCE)))
@@ -129,33 +141,57 @@ class _Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        answer = Answered(send)
         try:
-            who = NOBODY if self._open else await self._caller(scope)
+            single_headers(scope)
+            key = await self._caller(scope)
+            who = NOBODY if key is None else key.id
             self._pace.take(who, asyncio.get_running_loop().time())
-            turn = self._pace.place
             if scope["method"] == "GET":
-                turn = self._pace.stream
                 scope.setdefault("state", {})[STREAM] = True
-            async with turn(who):
-                await self._app(scope, receive, send)
+                async with self._pace.stream(who):
+                    every = self._http.limits.key_check_seconds
+                    await while_it_opens(self._app, (scope, receive, answer), lambda: self._opens(key), every=every)
+            else:
+                async with self._pace.place(who):
+                    await self._app(scope, receive, answer)
         except refusal.Refused as refused:
-            await refused.turn_away(scope, receive, send)
+            await refused.turn_away(scope, receive, answer)
+        finally:
+            if answer.status in DENIED:
+                user: _Holder | None = scope.get("user")
+                self._denials.note(
+                    Denial(
+                        status=answer.status,
+                        address=address_of(scope),
+                        route=f"{scope['method'][:10]} /mcp",
+                        key=user.key if user else None,
+                    )
+                )
 
-    async def _caller(self, scope: Scope) -> str:
+    async def _caller(self, scope: Scope) -> Key | None:
+        """The key that is shown; None for somebody who needs none."""
         key = await self._callers(scope)
-        if key is None:
+        if key is not None:
+            scope["user"] = _Holder(key)
+        elif self._http.open:
+            self._callers.admit_nobody(scope)
+        else:
             raise needs_key()
-        scope["user"] = _Holder(key)
-        return key.id
+        return key
+
+    def _opens(self, key: Key | None) -> bool:
+        return not self._sack.keys.ever_existed() if key is None else self._sack.keys.still_opens(key)
 
 
 class _CallerOf:
     """The caller of a request: the key that was shown, and the namespace in the address."""
 
-    def __init__(self, sack: Haversack, namespace: str, http: HttpOptions) -> None:
+    def __init__(self, sack: Haversack, namespace: str, http: HttpOptions, denials: Denials) -> None:
         self._sack = sack
         self._namespace = namespace
         self._open = http.open
+        self._denials = denials
 
     def __call__(self, ctx: ServerRequestContext[Any, Any]) -> Caller:
         request = ctx.request
@@ -164,11 +200,17 @@ class _CallerOf:
         user = request.scope.get("user")
         if not self._open and not isinstance(user, _Holder):
             raise Refused("this needs a key")
+        namespace = request.query_params.get("namespace", self._namespace)
         return Caller(
             sack=self._sack,
-            namespace=request.query_params.get("namespace", self._namespace),
+            namespace=namespace,
             key=user.key if isinstance(user, _Holder) else None,
+            denied=partial(self._note, address_of(request.scope), namespace[:_MOST_NAMED]),
         )
+
+    def _note(self, address: str, namespace: str, code: str, key: Key) -> None:
+        denial = Denial(status=403, address=address, route="POST /mcp", key=key, code=code, namespace=namespace)
+        self._denials.note(denial)
 
 
 def _guard(http: HttpOptions) -> TransportSecuritySettings:

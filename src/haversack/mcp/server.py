@@ -109,13 +109,15 @@ class _Desk:
         return types.CallToolResult(content=[types.TextContent(text=answer.text)], _meta=meta)
 
     async def _answer(self, ctx: _Context, tool: Tool[Any], params: types.CallToolRequestParams) -> Answer:
-        said = read_arguments(tool.takes, params.arguments)
         caller = self._find_caller(ctx)
         ns = caller.open(tool.scope)
+        said = read_arguments(tool.takes, params.arguments)
         act = partial(
             _carry_out, caller, ns, tool.name, partial(tool.run, ns, said, self._options), str(ctx.request_id)
         )
         beat = partial(_report, ctx, tool.name)
+        if tool.takes_more is not None:
+            caller.open(await self._work.read(partial(tool.takes_more, ns, said), beat))
         if tool.scope is Scope.READ:
             return await self._work.read(act, beat)
         return await self._work.write(caller.namespace, act, beat)

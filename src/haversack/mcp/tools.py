@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import UNSET
 
 from haversack.assemble import Format
+from haversack.engine.erasing import scope_to_forget
 from haversack.engine.guarding import Suspicion, read_suspicions
 from haversack.engine.keys import Scope
 from haversack.engine.namespace import Namespace
@@ -68,6 +69,8 @@ class Tool(Generic[_Arguments]):
     """What a key must allow; what writes is carried out in the order of arrival."""
     run: Callable[[Namespace, _Arguments, ToolOptions], Answer]
     destructive: bool = False
+    takes_more: Callable[[Namespace, _Arguments], Scope] | None = None
+    """The scope that these arguments take, where it can be more than `scope`."""
 
 
 def _remember(ns: Namespace, said: takes.RememberArguments, _: ToolOptions) -> Answer:
@@ -113,6 +116,17 @@ def _why(ns: Namespace, said: takes.WhyArguments, options: ToolOptions) -> Answe
     wanted = _shape(options, **takes.given(said, "budget", "model"))
     found = ns.why(said.query, said.id, **wanted.keywords)
     return Answer(text=f"{found}\n", memories=(said.id,))
+
+
+def _scope_to_forget(ns: Namespace, said: takes.ForgetArguments) -> Scope:
+    ids = () if said.ids is UNSET else tuple(said.ids)
+    return scope_to_forget(
+        ns,
+        hard=said.hard and not said.undo,
+        preview=not said.execute,
+        ids=ids,
+        conditions=takes.given(said, "session"),
+    )
 
 
 def _forget(ns: Namespace, said: takes.ForgetArguments, _: ToolOptions) -> Answer:
@@ -233,6 +247,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         scope=Scope.WRITE,
         run=_forget,
         destructive=True,
+        takes_more=_scope_to_forget,
     ),
     Tool(
         name="why",

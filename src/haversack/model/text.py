@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from haversack.errors import InputError
 
-__all__ = ["clean", "fingerprint_form", "is_blank", "label", "rough_forms"]
+__all__ = ["clean", "fingerprint_form", "is_blank", "label", "namespace_label", "rough_forms"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
@@ -49,6 +49,15 @@ def label(text: str, what: str) -> str:
         raise InputError(msg)
     if len(name) > _LABEL_LIMIT:
         msg = f"{what} has {len(name)} characters; at most {_LABEL_LIMIT} are allowed"
+        raise InputError(msg)
+    return name
+
+
+def namespace_label(text: str, what: str = "namespace") -> str:
+    """A checked name of a namespace: a label without a star at its end, which in a key's grant means every ending."""
+    name = label(text, what)
+    if name.endswith("*"):
+        msg = f"{what}={name!r} ends in a star, which in a key's namespaces means every name that begins so: drop it"
         raise InputError(msg)
     return name
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any
 
+import msgspec
 from fastapi import FastAPI, Request
-from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from haversack.engine.haversack import Haversack
@@ -25,9 +24,9 @@ from haversack.errors import HaversackError, StoreError
 from haversack.guard.bearer import token_reader
 from haversack.guard.body import BodyLimits
 from haversack.guard.callers import Callers, Failures
+from haversack.guard.denials import Denials
 from haversack.guard.pace import Pace
 from haversack.guard.refusal import Refused, answer_problem
-from haversack.server.caller import Needs, ReadCaller
 from haversack.server.dakera import agents as dakera_agents
 from haversack.server.dakera import feedback as dakera_feedback
 from haversack.server.dakera import keys as dakera_keys
@@ -36,6 +35,7 @@ from haversack.server.dakera import moving as dakera_moving
 from haversack.server.dakera import sessions as dakera_sessions
 from haversack.server.dakera import tidying as dakera_tidying
 from haversack.server.dakera.absent import absent_call
+from haversack.server.declared import Table, api_routes
 from haversack.server.gate import OPEN_PATHS, Gate, Guard
 from haversack.server.pages import Pages
 from haversack.server.problem import Problem, problem_of
@@ -89,7 +89,8 @@ _ROUTERS = (
 )
 _TOO_LONG = frozenset({"string_too_long", "too_long"})
 _ABOUT = (
-    "Agent memory with exact token budgets. Every answer but the health checks needs a key: `Authorization: Bearer`."
+    "Agent memory with exact token budgets. Every answer but the health checks and this document needs a key: "
+    "`Authorization: Bearer`."
 )
 
 
@@ -126,11 +127,7 @@ def create_app(
 
 def scopes_of(app: FastAPI) -> dict[tuple[str, str], Scope | None]:
     """The scope that each route declares, by method and path; None for what answers without a key."""
-    return {
-        (method, route.path_format): _declared(route)
-        for route in _api_routes(app.routes)
-        for method in sorted(route.methods or ())
-    }
+    return {place: declared.scope for place, declared in Table(app.routes).all.items()}
 
 
 def _add_layers(app: FastAPI, sack: Haversack, settings: ServerSettings, pages: Mapping[str, ASGIApp]) -> None:
@@ -140,7 +137,10 @@ def _add_layers(app: FastAPI, sack: Haversack, settings: ServerSettings, pages: 
         sack=sack,
         callers=Callers(sack, failures, None if settings.tokens is None else token_reader(settings.tokens)),
         failures=failures,
+        denials=Denials(sack),
+        table=Table(app.routes),
         is_open=settings.open,
+        key_check_seconds=settings.limits.key_check_seconds,
         notes_reads=settings.audit_reads,
         pages=tuple(pages),
     )
@@ -154,6 +154,10 @@ def _add_handlers(app: FastAPI) -> None:
     async def engine_error(_: Request, error: Exception) -> Response:
         return problem_of(error)
 
+    async def refused(request: Request, error: Exception) -> Response:
+        request.state.refused = error
+        return problem_of(error)
+
     async def wrong_shape(_: Request, error: Exception) -> Response:
         return _shape_problem(error) if isinstance(error, RequestValidationError) else problem_of(error)
 
@@ -161,7 +165,7 @@ def _add_handlers(app: FastAPI) -> None:
         return _http_problem(request, error) if isinstance(error, HTTPException) else problem_of(error)
 
     app.add_exception_handler(HaversackError, engine_error)
-    app.add_exception_handler(Refused, engine_error)
+    app.add_exception_handler(Refused, refused)
     app.add_exception_handler(RequestValidationError, wrong_shape)
     app.add_exception_handler(HTTPException, no_route)
 
@@ -189,10 +193,13 @@ def _http_problem(request: Request, error: HTTPException) -> Response:
 
 
 def _add_document(app: FastAPI) -> None:
+    encoded: list[bytes] = []
+
     @app.get("/openapi.json", include_in_schema=False)
-    def document(caller: ReadCaller) -> Response:  # pyright: ignore[reportUnusedFunction]
-        del caller
-        return JSONResponse(app.openapi())
+    def document() -> Response:  # pyright: ignore[reportUnusedFunction]
+        if not encoded:
+            encoded.append(msgspec.json.encode(app.openapi()))
+        return Response(encoded[0], media_type="application/json")
 
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -210,6 +217,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
     schemas |= schemas["Problem"].pop("$defs", {})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
+    document["servers"] = [{"url": "/"}]
     document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     scopes, names = scopes_of(app), _names_of(app)
     for path, operations in document["paths"].items():
@@ -226,7 +234,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
 def _names_of(app: FastAPI) -> dict[tuple[str, str], str]:
     """Each operation's name: its function's, after `dakera_` for those of that client."""
     names: dict[tuple[str, str], str] = {}
-    for route in _api_routes(app.routes):
+    for route in api_routes(app.routes):
         name = f"dakera_{route.name}" if "dakera" in route.tags else route.name
         for method in route.methods or ():
             names[method, route.path_format] = "health" if route.path_format == "/health" else name
@@ -247,23 +255,6 @@ def _refuse_open_routes(app: FastAPI) -> None:
     unknown = [route for route in app.routes if not isinstance(route, APIRoute)]
     if unknown:
         raise RuntimeError(f"routes that cannot be checked: {unknown}")
-
-
-def _api_routes(routes: list[BaseRoute]) -> Iterator[APIRoute]:
-    for route in routes:
-        if isinstance(route, APIRoute):
-            yield route
-
-
-def _declared(route: APIRoute) -> Scope | None:
-    found = [call.scope for call in _calls(route.dependant) if isinstance(call, Needs)]
-    return found[0] if found else None
-
-
-def _calls(dependant: Dependant) -> Iterator[object]:
-    for part in dependant.dependencies:
-        yield part.call
-        yield from _calls(part)
 
 
 @asynccontextmanager

@@ -14,9 +14,22 @@ from haversack.engine.keys import Key, Scope
 from haversack.engine.namespace import Namespace
 from haversack.guard.refusal import Refused
 
-__all__ = ["AdminCaller", "AdminNs", "Caller", "In", "Needs", "ReadCaller", "ReadNs", "WriteCaller", "WriteNs"]
+__all__ = [
+    "AdminCaller",
+    "AdminNs",
+    "Caller",
+    "In",
+    "Needs",
+    "NeedsNamespace",
+    "ReadCaller",
+    "ReadNs",
+    "WriteCaller",
+    "WriteNs",
+]
 
 
+_MOST_NAMED = 200
+"""Characters of a refused name that are kept."""
 _READS = frozenset({"list", "read", "recall", "context", "why", "prompt", "list sessions", "read turns", "wake up"})
 
 
@@ -41,7 +54,12 @@ class Caller:
         """Refuse unless every one of these namespaces is open to the key."""
         for name in namespaces:
             if not self.key.reaches(name):
-                raise Refused(403, "NAMESPACE_ACCESS_DENIED", f"your key does not reach the namespace {name!r}")
+                raise Refused(
+                    403,
+                    "NAMESPACE_ACCESS_DENIED",
+                    f"your key does not reach the namespace {name!r}",
+                    namespace=name[:_MOST_NAMED],
+                )
 
     def reach_all(self) -> None:
         """Refuse unless every namespace is open to the key: the answer is about all of them."""

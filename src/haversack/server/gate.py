@@ -1,7 +1,7 @@
 """The gate before every route: who calls, whether they may come now, and paths whose parts may hold any character.
 
-Nothing behind it is reached without a valid key but the health checks, and pages that let people in themselves. Plain
-ASGI, before any of the body is read.
+Nothing behind it is reached without a valid key of the route's scope but what says of itself that it is open, and pages
+that let people in themselves. Plain ASGI, before any of the body is read.
 """
 
 from __future__ import annotations
@@ -12,24 +12,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote_to_bytes
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.engine.keys import Scope as KeyScope
+from haversack.guard.body import FILE
 from haversack.guard.callers import Callers, Failures, address_of, needs_key
-from haversack.guard.listening import STREAM, names_loopback
+from haversack.guard.denials import DENIED, Answered, Denial, Denials
+from haversack.guard.headers import single_headers
+from haversack.guard.listening import STREAM
 from haversack.guard.pace import Pace
 from haversack.guard.refusal import Refused
+from haversack.guard.streams import while_it_opens
 from haversack.server.caller import Caller
+from haversack.server.declared import Declared, Table
 from haversack.server.pages import is_under
 
 __all__ = ["OPEN_PATHS", "Gate", "Guard"]
 
-OPEN_PATHS = frozenset({"/health", "/health/live", "/health/ready"})
-"""What answers without a key: whether the server lives, and nothing else."""
+OPEN_PATHS = frozenset({"/health", "/health/live", "/health/ready", "/openapi.json"})
+"""What answers without a key: whether the server lives, and what any server of this version can be asked."""
 
+ROUTE = "haversack.route"
+"""Where in the `state` of a request the route stands that it means."""
 _UNKNOWN = 401
 _EPOCH = datetime(1970, 1, 1).astimezone()
 _ANYBODY = Key(id="open", name="anybody on this machine", scope=KeyScope.ADMIN, created_at=_EPOCH)
@@ -42,8 +48,12 @@ class Guard:
     sack: Haversack
     callers: Callers
     failures: Failures
+    denials: Denials
+    table: Table
     is_open: bool
-    """Whether a caller without a key is let in, from this machine only."""
+    """Whether a caller without a key is let in, from this machine only, while the store never had one."""
+    key_check_seconds: float
+    """How often a stream asks whether its key still opens it."""
     notes_reads: bool = True
     pages: Collection[str] = ()
     """Paths under which applications stand that let people in themselves."""
@@ -62,24 +72,47 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        seen = Answered(send)
+        refused = None
         try:
-            scope["path"] = _encoded_path(scope)
-            if scope["path"] in OPEN_PATHS:
-                await self._app(scope, receive, send)
-                return
-            if is_under(scope["path"], self._guard.pages):
-                who, send = f"pages {address_of(scope)}", _counted(scope, receive, send, self._guard.failures)
-            else:
-                who = await self._caller(scope)
-            limit, left = self._pace.take(who, asyncio.get_running_loop().time())
-            turn = self._pace.place
-            if scope["path"].endswith("/events"):
-                turn = self._pace.stream
-                scope["state"][STREAM] = True
-            async with turn(who):
-                await self._app(scope, receive, _telling(send, limit, left))
-        except Refused as refused:
-            await refused.turn_away(scope, receive, send)
+            await self._let_in(scope, receive, seen)
+        except Refused as error:
+            refused = error
+            await refused.turn_away(scope, receive, seen)
+        finally:
+            if seen.status in DENIED:
+                self._note(scope, seen.status, refused or scope["state"].get("refused"))
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["path"] = _encoded_path(scope)
+        single_headers(scope)
+        if scope["path"] in OPEN_PATHS:
+            await self._app(scope, receive, send)
+            return
+        declared = scope["state"][ROUTE] = self._guard.table.find(scope["method"], scope["path"])
+        is_page = is_under(scope["path"], self._guard.pages)
+        if is_page:
+            who, send = f"pages {address_of(scope)}", _counted(scope, receive, send, self._guard.failures)
+        else:
+            who = await self._caller(scope)
+        limit, left = self._pace.take(who, asyncio.get_running_loop().time())
+        if declared is not None and not is_page:
+            declared.admit(scope["state"]["caller"], scope["path"])
+        await self._answer(who, declared, (scope, receive, _telling(send, limit, left)))
+
+    async def _answer(self, who: str, declared: Declared | None, call: tuple[Scope, Receive, Send]) -> None:
+        state = call[0]["state"]
+        if declared is not None and declared.is_stream:
+            state[STREAM] = True
+            async with self._pace.stream(who):
+                await while_it_opens(
+                    self._app, call, lambda: self._still_opens(state["caller"]), every=self._guard.key_check_seconds
+                )
+            return
+        if declared is not None and declared.takes_file:
+            state[FILE] = True
+        async with self._pace.place(who):
+            await self._app(*call)
 
     async def _caller(self, scope: Scope) -> str:
         """The id of the caller's key; the routes find the caller in the request's state."""
@@ -87,12 +120,32 @@ class Gate:
         if key is None and not self._guard.is_open:
             raise needs_key()
         if key is None:
-            _check_local(Headers(scope=scope))
+            self._guard.callers.admit_nobody(scope)
             key = _ANYBODY
         scope["state"]["caller"] = Caller(
             self._guard.sack, key, scope["state"]["request_id"], notes_reads=self._guard.notes_reads
         )
         return key.id
+
+    def _still_opens(self, caller: Caller) -> bool:
+        keys = self._guard.sack.keys
+        return not keys.ever_existed() if caller.key is _ANYBODY else keys.still_opens(caller.key)
+
+    def _note(self, scope: Scope, status: int, refused: Refused | None) -> None:
+        state = scope["state"]
+        who = state.get("caller") or state.get("visitor")
+        declared: Declared | None = state.get(ROUTE)
+        self._guard.denials.note(
+            Denial(
+                status=status,
+                address=address_of(scope),
+                route=f"{scope['method'][:10]} {declared.path if declared else state.get('page', 'none')}",
+                key=who.key if who else None,
+                code=refused.code if refused else None,
+                namespace=refused.namespace if refused else None,
+                request=state["request_id"],
+            )
+        )
 
 
 def _encoded_path(scope: Scope) -> str:
@@ -103,15 +156,6 @@ def _encoded_path(scope: Scope) -> str:
         return raw.decode("ascii")
     except UnicodeDecodeError:
         raise Refused(400, "INVALID_REQUEST", "the path must be percent-encoded UTF-8") from None
-
-
-def _check_local(headers: Headers) -> None:
-    """Without keys, only programs of this machine: a web page must not reach in through the browser."""
-    if not names_loopback(f"//{headers.get('host', '')}"):
-        raise Refused(421, "HOST_NOT_ALLOWED", "without keys this server answers only to localhost; make a key")
-    origin = headers.get("origin")
-    if origin is not None and not names_loopback(origin):
-        raise Refused(403, "CROSS_ORIGIN_REQUEST_REFUSED", "without keys no other site's pages may call; make a key")
 
 
 def _telling(send: Send, limit: int, left: int) -> Send:

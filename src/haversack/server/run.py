@@ -1,4 +1,4 @@
-"""Listening: refused beyond loopback without keys, patient only so long, stopped with nothing acknowledged lost."""
+"""Listening: refused without keys unless asked for, patient only so long, stopped with nothing acknowledged lost."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 import logging
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError
-from haversack.guard.listening import Listener, is_loopback, listener
+from haversack.guard.listening import Listener, listener
+from haversack.guard.local import check_open_start
 from haversack.server.app import create_app
 from haversack.server.settings import ServerSettings
 from haversack.server.watch import JsonLines
@@ -29,19 +29,16 @@ def serve(
     port: int = 3300,
     pages: Mapping[str, ASGIApp] | None = None,
 ) -> None:
-    """Listen until told to stop (SIGINT, SIGTERM). Raises ConfigError for an address that needs keys and has none.
+    """Listen until told to stop (SIGINT, SIGTERM). Raises ConfigError unless there is a key, or open is allowed.
 
     `pages` are applications with a way in of their own, by the paths under which they stand.
     """
-    has_keys = sack.keys.exist() or settings.tokens is not None
-    if not has_keys and not is_loopback(host):
-        raise ConfigError(
-            f"listening on {host} needs keys, or anybody who reaches it could read every memory: "
-            "make one first with `haversack keys create NAME --scope admin`"
-        )
-    chosen = replace(settings, open=not has_keys)
+    if settings.open:
+        check_open_start(sack, host)
+    elif settings.tokens is None and not sack.keys.exist():
+        raise ConfigError(_without_key(sack))
     _log_in_json()
-    Server(create_app(sack, chosen, pages), chosen, host=host, port=port).run()
+    Server(create_app(sack, settings, pages), settings, host=host, port=port).run()
 
 
 class Server(Listener):
@@ -55,6 +52,13 @@ class Server(Listener):
         """Stop gracefully; may be called from any thread."""
         super().stop()
         self._stopping.set()
+
+
+def _without_key(sack: Haversack) -> str:
+    make = "make one with `haversack keys create NAME --scope admin`"
+    if sack.keys.ever_existed():
+        return f"all keys of this store are revoked or expired, and it is never served without one: {make}"
+    return f"this store has no key yet: {make}, or let every program of this machine in with `haversack serve --open`"
 
 
 def _log_in_json() -> None:

@@ -22,5 +22,5 @@ class ServerSettings:
     audit_reads: bool = True
     """Whether reading is noted in the audit as well as changing."""
     open: bool = False
-    """Whether callers without a key may do everything: only for a server that listens on loopback."""
+    """Whether callers without a key may do everything: on loopback alone, and for a store that never had a key."""
     tokens: TokenSettings | None = None

@@ -121,6 +121,8 @@ class KeyShape(TypedDict):
     expires_at: str | None
     revoked_at: str | None
     replaced_by: str | None
+    made_by: str | None
+    """The key that made it."""
     last_used_at: str | None
     uses: int
 
@@ -249,6 +251,7 @@ def key_shape(key: Key) -> KeyShape:
         expires_at=_time_or_none(key.expires_at),
         revoked_at=_time_or_none(key.revoked_at),
         replaced_by=key.replaced_by,
+        made_by=key.made_by,
         last_used_at=_time_or_none(key.last_used_at),
         uses=key.uses,
     )

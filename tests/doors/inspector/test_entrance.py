@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -155,3 +156,45 @@ def test_an_open_inspector_lets_this_machine_in(browser: Any, sack: Haversack) -
     assert anybody.get("/memories?namespace=harbour").status_code == 200
     anybody.host = "rebound.example"
     assert anybody.get("/memories").status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"x-forwarded-for": "192.0.2.1"},
+        {"forwarded": "for=192.0.2.1"},
+        {"via": "1.1 proxy"},
+        {"sec-fetch-site": "cross-site"},
+        {"origin": "http://localhost:5173"},
+    ],
+)
+def test_an_open_inspector_answers_to_nobody_from_elsewhere(
+    browser: Any, sack: Haversack, headers: dict[str, str]
+) -> None:
+    anybody = type(browser)(Entrance(sack=sack, way=Way.OPEN, clock=utc_now))
+    for path in PAGES:
+        assert anybody.get(path, headers=headers).status_code == 403
+
+
+def test_an_open_inspector_closes_when_the_first_key_is_made(browser: Any, sack: Haversack) -> None:
+    anybody = type(browser)(Entrance(sack=sack, way=Way.OPEN, clock=utc_now))
+    anybody.get("/memories")
+    assert anybody.get("/memories?namespace=harbour").status_code == 200
+    issued = sack.keys.create("first", scope="admin")
+    for path in PAGES:
+        assert anybody.get(path).headers["location"] == "/inspector/enter"
+    assert anybody.post("/enter", {"key": issued.secret}).status_code == 303
+    assert anybody.get("/memories?namespace=harbour").status_code == 200
+    sack.keys.revoke(issued.key.id)
+    assert anybody.get("/memories?namespace=harbour").headers["location"] == "/inspector/enter"
+
+
+def test_a_stay_ends_however_busy_it_is(browser: Any, sack: Haversack) -> None:
+    moment = [utc_now()]
+    entrance = Entrance(sack=sack, way=Way.TOKEN, clock=lambda: moment[0])
+    visitor = type(browser)(entrance).enter()
+    for _ in range(4):
+        moment[0] += timedelta(hours=6)
+        assert visitor.get("/prompt").status_code == 200
+    moment[0] += timedelta(seconds=1)
+    assert visitor.get("/prompt").status_code == 303

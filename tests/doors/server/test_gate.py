@@ -98,14 +98,26 @@ def test_listing_shows_only_what_the_key_reaches(http: Call, make: Callable[...,
     assert caller("GET", "/metrics").status_code == 403
 
 
+@pytest.mark.parametrize(("method", "path", "scope"), GUARDED, ids=_ids)
+def test_a_route_closes_when_the_first_key_is_made(method: str, path: str, scope: Scope):
+    with haversack.open(":memory:", embedder="none") as sack:
+        app = _open_app(sack)
+        assert _send(app).status_code == 200
+        secret = sack.keys.create("first", scope="admin").secret
+        assert _send(app, method, _path(path)).status_code == 401
+        assert _send(app, headers={"authorization": f"Bearer {secret}"}).status_code == 200
+        sack.keys.revoke(secret.split("_")[1])
+        assert _send(app, method, _path(path)).status_code == 401
+
+
 def _open_app(sack: haversack.Haversack) -> FastAPI:
     return create_app(sack, ServerSettings(open=True))
 
 
-def _send(app: FastAPI, **more: Any) -> httpx.Response:
+def _send(app: FastAPI, method: str = "GET", path: str = "/v1/namespaces", **more: Any) -> httpx.Response:
     async def send() -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost:3300") as client:
-            return await client.get("/v1/namespaces", **more)
+            return await client.request(method, path, **more)
 
     return asyncio.run(send())
 
@@ -119,7 +131,17 @@ def _send(app: FastAPI, **more: Any) -> httpx.Response:
         ({"host": "evil.example"}, 421),
         ({"host": "localhost.evil.example"}, 421),
         ({"host": "[::1"}, 421),
-        ({"origin": "http://localhost:5173"}, 200),
+        ({"origin": "http://localhost:3300"}, 200),
+        ({"origin": "http://localhost:5173"}, 403),
+        ({"sec-fetch-site": "same-origin"}, 200),
+        ({"sec-fetch-site": "none"}, 200),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"forwarded": "for=192.0.2.1"}, 403),
+        ({"x-forwarded-for": "192.0.2.1"}, 403),
+        ({"x-forwarded-anything": ""}, 403),
+        ({"x-real-ip": "192.0.2.1"}, 403),
+        ({"via": "1.1 proxy"}, 403),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
         ({"authorization": "Bearer hvs_AAAAAAAAAAAA_wrong"}, 401),

@@ -11,12 +11,14 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
 import pytest
 
 import haversack
+from haversack.clock import utc_now
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError
 from haversack.guard.listening import is_loopback
@@ -135,7 +137,8 @@ JSON = "Content-Type: application/json"
         ((JSON, "Content-Length: 2", "Content-Encoding: br"), 415),
         ((JSON, "X-Long: " + "a" * 70_000), 400),
         ((JSON, "Bad Header: x"), 400),
-        ((JSON, "Authorization: Bearer hvs_other"), 401),
+        ((JSON, "Authorization: Bearer hvs_other"), 400),
+        ((JSON, "Content-Type: text/plain", "Content-Length: 2"), 400),
     ],
 )
 def test_heads_that_lie(lone: Served, lines: tuple[str, ...], status: int):
@@ -332,10 +335,36 @@ def test_stopping_ends_streams_and_keeps_what_was_acknowledged(tmp_path: Path):
         assert len(remembered) == len(kept)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])  # noqa: S104 - refused here
-def test_beyond_loopback_keys_are_needed(tmp_path: Path, host: str):
-    with haversack.open(tmp_path / "memory.db") as sack, pytest.raises(ConfigError, match="needs keys"):
+HOSTS = ["0.0.0.0", "::", "192.168.1.5", "example.org", ""]  # noqa: S104 - refused here
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", *HOSTS])
+def test_without_a_key_nothing_is_served_unless_asked_for(host: str):
+    with haversack.open(":memory:", embedder="none") as sack, pytest.raises(ConfigError, match="has no key yet"):
         serve(sack, ServerSettings(), host=host)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_beyond_loopback_nothing_is_served_without_keys(host: str):
+    with haversack.open(":memory:", embedder="none") as sack, pytest.raises(ConfigError, match="reached by others"):
+        serve(sack, ServerSettings(open=True), host=host)
+
+
+@pytest.mark.parametrize("way", ["revoked", "expired", "deleted"])
+def test_a_store_that_had_keys_is_never_served_without_one(way: str):
+    with haversack.open(":memory:", embedder="none") as sack:
+        brief = utc_now() + timedelta(milliseconds=20)
+        key = sack.keys.create("ops", scope="admin", expires_at=brief if way == "expired" else None).key
+        if way == "revoked":
+            sack.keys.revoke(key.id)
+        elif way == "deleted":
+            sack.keys.delete(key.id)
+        while sack.keys.exist():
+            pass
+        with pytest.raises(ConfigError, match=r"revoked or expired.*haversack keys create NAME"):
+            serve(sack, ServerSettings())
+        with pytest.raises(ConfigError, match=r"never served without one.*leave --open out"):
+            serve(sack, ServerSettings(open=True))
 
 
 def test_loopback_by_its_names():

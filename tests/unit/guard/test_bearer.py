@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def settings(tmp_path: Path) -> TokenSettings:
     return TokenSettings(issuer="https://id.example", audience="haversack", jwks=str(place))
 
 
-def token(key: ec.EllipticCurvePrivateKey = KEY, kid: str = "k1", **changes: Any) -> str:
+def token(key: ec.EllipticCurvePrivateKey = KEY, kid: str = "k1", header: str = "JWT", **changes: Any) -> str:
     claims = {
         "iss": "https://id.example",
         "aud": "haversack",
@@ -41,13 +42,38 @@ def token(key: ec.EllipticCurvePrivateKey = KEY, kid: str = "k1", **changes: Any
         "haversack_namespaces": ["alice", "team-*"],
         **changes,
     }
-    return jwt.encode({name: value for name, value in claims.items() if value is not None}, key, "ES256", {"kid": kid})
+    return jwt.encode(
+        {name: value for name, value in claims.items() if value is not None}, key, "ES256", {"kid": kid, "typ": header}
+    )
 
 
 def test_a_good_token_stands_for_a_key(settings: TokenSettings):
     key = token_reader(settings)(token())
     assert key is not None
     assert (key.id, key.scope, key.namespaces) == ("token:svc-1", Scope.WRITE, ("alice", "team-*"))
+
+
+@pytest.mark.parametrize("changes", [{"header": "at+jwt"}, {"header": "application/at+JWT"}, {"typ": "Bearer"}])
+def test_access_tokens_may_say_so(settings: TokenSettings, changes: dict[str, Any]):
+    assert token_reader(settings)(token(**changes)) is not None
+
+
+def test_an_operator_may_take_marked_access_tokens_alone_and_longer_ones(settings: TokenSettings):
+    strict = replace(settings, types=("at+jwt",), longest_seconds=90_000, make_keys=True)
+    assert token_reader(strict)(token()) is None
+    key = token_reader(strict)(token(header="at+jwt", exp=NOW + timedelta(hours=24, minutes=30)))
+    assert key is not None
+    assert key.makes_keys
+    usual = token_reader(settings)(token())
+    assert usual is not None
+    assert not usual.makes_keys
+
+
+def test_a_text_is_one_namespace_whatever_its_blanks(settings: TokenSettings):
+    key = token_reader(settings)(token(haversack_namespaces="my team*"))
+    assert key is not None
+    assert key.namespaces == ("my team*",)
+    assert [key.reaches(name) for name in ("my team", "team", "my", "my teams")] == [True, False, False, True]
 
 
 def test_without_namespaces_it_reaches_none(settings: TokenSettings):
@@ -69,6 +95,18 @@ def test_without_namespaces_it_reaches_none(settings: TokenSettings):
         {"scope": {"haversack:admin": True}},
         {"key": OTHER},
         {"kid": "unknown"},
+        {"exp": 10**17},
+        {"exp": 1e308},
+        {"iat": -(10**17)},
+        {"iat": [1]},
+        {"exp": NOW + timedelta(hours=25)},
+        {"nonce": "n"},
+        {"at_hash": "h"},
+        {"typ": "ID"},
+        {"typ": "Refresh"},
+        {"token_use": "id"},
+        {"header": "dpop+jwt"},
+        {"header": "id+jwt"},
     ],
 )
 def test_other_tokens_stand_for_nobody(settings: TokenSettings, changes: dict[str, Any]):

@@ -94,20 +94,25 @@ def rotate(place: Place, key_id: str, grace: str) -> None:
 
 @keys.command()
 @click.argument("key_id", metavar="ID")
+@click.option("--with-children", is_flag=True, help="Also the keys that it made, and those that they made.")
 @place
-def revoke(place: Place, key_id: str) -> None:
+def revoke(place: Place, key_id: str, *, with_children: bool) -> None:
     """From now on the key opens nothing.
 
     \b
     Example:
-      haversack keys revoke mzxw6ytboi5dcmbr
+      haversack keys revoke mzxw6ytboi5dcmbr --with-children
     """
     with place.open() as sack:
-        key = sack.keys.revoke(key_id)
-    if place.as_json:
-        show.json_line(key)
-    else:
-        show.text(f"revoked {key.id} ({key.name})")
+        revoked = sack.keys.revoke(key_id, children=with_children)
+        left = [key for key in sack.keys.children(key_id) if key.is_live(utc_now())]
+    for key in revoked:
+        if place.as_json:
+            show.json_line(key)
+        else:
+            show.text(f"revoked {key.id} ({key.name})")
+    if left:
+        show.note(f"{len(left)} keys that it made still open: revoke them as well by --with-children")
 
 
 def _tell(place: Place, issued: Issued) -> None:

@@ -6,16 +6,28 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter
+from msgspec import UNSET
 from pydantic import Field
 from starlette.responses import Response
 
 from haversack.clock import utc_now
 from haversack.engine.keys import Key, Scope
+from haversack.errors import InputError
 from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller
-from haversack.server.dakera.shapes import Answer, Loose, key_record
+from haversack.server.dakera.shapes import AGENT_PREFIX, Answer, Loose, key_record
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
-from haversack.server.routes.keys import KeyBody, KeyId, Patterns, check_rights, issue_key, key_of, keys_of
+from haversack.server.routes.keys import (
+    KeyBody,
+    KeyId,
+    Patterns,
+    change_rights,
+    end_key,
+    issue_key,
+    key_of,
+    keys_of,
+    renew_key,
+)
 from haversack.server.shapes import answer
 
 router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/admin/keys")
@@ -84,35 +96,24 @@ def delete(caller: AdminCaller, key_id: KeyId) -> Response:
 @router.post("/{key_id:label}/deactivate", response_model=Answer, responses=PROBLEMS)
 def deactivate(caller: AdminCaller, key_id: KeyId) -> Response:
     """From now on the key opens nothing."""
-    key_of(caller, key_id)
-    caller.sack.keys.revoke(key_id)
-    caller.note("revoke key", ids=[key_id], now=True)
+    end_key(caller, key_id)
     return answer({"success": True, "message": f"key {key_id} is deactivated"})
 
 
 @router.patch("/{key_id:label}", response_model=Answer, responses=problems(409))
 def update(caller: AdminCaller, key_id: KeyId, body: UpdateBody) -> Response:
     """Rename a key or give it other namespaces."""
-    key = key_of(caller, key_id)
     if not body.model_fields_set & {"name", "namespaces"}:
         raise Refused(400, "INVALID_REQUEST", "nothing to change: send name or namespaces")
-    if "namespaces" in body.model_fields_set:
-        wanted = _ours(body.namespaces)
-        check_rights(caller, key.scope, wanted)
-        key = caller.sack.keys.grant(key_id, wanted)
-    if body.name is not None:
-        key = caller.sack.keys.rename(key_id, body.name)
-    caller.note("change key", ids=[key_id], now=True)
-    return answer(_record(key))
+    namespaces = _ours(body.namespaces) if "namespaces" in body.model_fields_set else UNSET
+    return answer(_record(change_rights(caller, key_id, name=body.name, namespaces=namespaces)))
 
 
 @router.post("/{key_id:label}/rotate", response_model=Answer, responses=problems(409))
 def rotate(caller: AdminCaller, key_id: KeyId, body: RotateBody | None = None) -> Response:
     """A new key with the same rights in place of this one."""
-    key_of(caller, key_id)
-    grace = timedelta(seconds=body.grace_secs if body else 0)
-    issued = caller.sack.keys.rotate(key_id, grace=grace)
-    caller.note("rotate key", ids=[key_id], now=True)
+    grace = body.grace_secs if body else 0
+    issued = renew_key(caller, key_id, grace)
     old = _record(caller.sack.keys.get(key_id))
     return answer(
         {
@@ -138,4 +139,6 @@ def _record(key: Key) -> Answer:
 
 def _ours(patterns: list[str] | None) -> list[str] | None:
     """Namespaces in our words: an agent's namespace is its name."""
-    return None if patterns is None else [pattern.removeprefix("_dakera_agent_") for pattern in patterns]
+    if patterns is not None and f"{AGENT_PREFIX}*" in patterns:
+        raise InputError(f"namespaces: '{AGENT_PREFIX}*' would be every namespace here; for that leave namespaces out")
+    return None if patterns is None else [pattern.removeprefix(AGENT_PREFIX) for pattern in patterns]

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from haversack.assemble import Context
 from haversack.clock import utc_now
+from haversack.engine.erasing import scope_to_forget
 from haversack.engine.keys import Scope
 from haversack.engine.reading import Hit
 from haversack.errors import InputError, NotFoundError
@@ -159,6 +160,7 @@ def forget(caller: WriteCaller, body: ForgetBody) -> Response:
     """Forget memories: hidden from every read, or with `hard` gone from every file."""
     here = agent(caller, body.agent_id, Scope.WRITE)
     names = dict(zip(own_ids(here.ns, body.memory_ids), body.memory_ids, strict=True))
+    caller.need(scope_to_forget(here.ns, hard=body.hard, ids=tuple(names)))
     done = here.ns.forget(names, hard=body.hard)
     here.note("forget for good" if body.hard else "forget", ids=(*done.memories, *done.derived), now=True)
     gone: list[JsonValue] = [names.get(one, one) for one in (*done.memories, *done.derived)]

@@ -17,6 +17,7 @@ from haversack.server.dakera.ids import GIVEN, shown_id
 from haversack.server.settings import MOST_ITEMS, MOST_TEXT
 
 __all__ = [
+    "AGENT_PREFIX",
     "TYPES",
     "AgentId",
     "AgentPath",
@@ -54,7 +55,7 @@ TYPES: Mapping[str, Kind] = {
 """Their memory types in our kinds; the word itself is kept in the metadata."""
 
 _TYPE = "memory_type"
-_AGENT_PREFIX = "_dakera_agent_"
+AGENT_PREFIX = "_dakera_agent_"
 AgentId = Annotated[str, Field(min_length=1, max_length=1000)]
 AgentPath = Annotated[str, Path(min_length=1, max_length=1000)]
 AgentQuery = Annotated[str, Query(min_length=1, max_length=1000)]
@@ -199,7 +200,7 @@ class BatchFilter(Loose):
 
 def agent(caller: Caller, agent_id: str, scope: Scope) -> In:
     """The agent's namespace, if the caller may do this much there."""
-    return In(caller, caller.namespace(agent_id.removeprefix(_AGENT_PREFIX), scope))
+    return In(caller, caller.namespace(agent_id.removeprefix(AGENT_PREFIX), scope))
 
 
 def warnings_of(*bodies: Loose) -> list[str]:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
+from msgspec import UNSET, UnsetType
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from typing_extensions import TypedDict
@@ -23,7 +24,18 @@ from haversack.server.requests import Body
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape
 
-__all__ = ["KeyBody", "KeyId", "Patterns", "check_rights", "issue_key", "key_of", "keys_of", "router"]
+__all__ = [
+    "KeyBody",
+    "KeyId",
+    "Patterns",
+    "change_rights",
+    "end_key",
+    "issue_key",
+    "key_of",
+    "keys_of",
+    "renew_key",
+    "router",
+]
 
 router = APIRouter(route_class=StrictRoute, tags=["keys and audit"], prefix="/v1")
 
@@ -94,31 +106,20 @@ def get_key(caller: AdminCaller, key_id: KeyId) -> Response:
 @router.patch("/keys/{key_id:label}", response_model=KeyShape, responses=problems(409))
 def change_key(caller: AdminCaller, key_id: KeyId, body: KeyChanges) -> Response:
     """Rename a key or give it other namespaces."""
-    key = key_of(caller, key_id)
-    if body.name is not None:
-        key = caller.sack.keys.rename(key_id, body.name)
-    if "namespaces" in body.model_fields_set:
-        check_rights(caller, key.scope, body.namespaces)
-        key = caller.sack.keys.grant(key_id, body.namespaces)
-    caller.note("change key", ids=[key_id], now=True)
-    return answer(key_shape(key))
+    namespaces = body.namespaces if "namespaces" in body.model_fields_set else UNSET
+    return answer(key_shape(change_rights(caller, key_id, name=body.name, namespaces=namespaces)))
 
 
 @router.delete("/keys/{key_id:label}", response_model=KeyShape, responses=problems(409))
-def revoke_key(caller: AdminCaller, key_id: KeyId) -> Response:
-    """From now on the key opens nothing."""
-    key_of(caller, key_id)
-    caller.note("revoke key", ids=[key_id], now=True)
-    return answer(key_shape(caller.sack.keys.revoke(key_id)))
+def revoke_key(caller: AdminCaller, key_id: KeyId, *, children: bool = False) -> Response:
+    """From now on the key opens nothing, nor with `children` any key that it made."""
+    return answer(key_shape(end_key(caller, key_id, children=children)))
 
 
 @router.post("/keys/{key_id:label}/rotate", response_model=IssuedShape, status_code=201, responses=problems(409))
 def rotate_key(caller: AdminCaller, key_id: KeyId, body: RotateBody) -> Response:
-    """A new key in place of this one, which works for a grace period longer."""
-    key_of(caller, key_id)
-    issued = caller.sack.keys.rotate(key_id, grace=timedelta(seconds=body.grace_seconds))
-    caller.note("rotate key", ids=[key_id], now=True)
-    return answer(_issued(issued), status=201)
+    """A new key in place of this one, which works for a grace period longer. It ends with the caller's key at last."""
+    return answer(_issued(renew_key(caller, key_id, body.grace_seconds)), status=201)
 
 
 @router.get("/audit-log", response_model=Deeds, responses=PROBLEMS)
@@ -162,16 +163,45 @@ def prune_audit(caller: AdminCaller, before: Annotated[str, Query(min_length=1, 
 
 
 def issue_key(caller: Caller, body: KeyBody) -> Issued:
-    """A key within the caller's own rights."""
-    check_rights(caller, body.scope, body.namespaces)
+    """A key within the caller's own rights, that ends with the caller's key at the latest."""
+    _check_may_make(caller)
+    _check_rights(caller, body.scope, body.namespaces)
     issued = caller.sack.keys.create(
         body.name,
         scope=body.scope,
         namespaces=body.namespaces,
         expires_at=None if body.expires_at is None else read_time(body.expires_at, "expires_at"),
+        maker=caller.key,
     )
     caller.note("create key", ids=[issued.key.id], now=True)
     return issued
+
+
+def renew_key(caller: Caller, key_id: str, grace_seconds: int) -> Issued:
+    """A new key in place of one within the caller's rights."""
+    _check_may_make(caller)
+    key_of(caller, key_id)
+    issued = caller.sack.keys.rotate(key_id, grace=timedelta(seconds=grace_seconds), maker=caller.key)
+    caller.note("rotate key", ids=[key_id, issued.key.id], now=True)
+    return issued
+
+
+def change_rights(caller: Caller, key_id: str, *, name: str | None, namespaces: list[str] | UnsetType | None) -> Key:
+    """The key with another name or other namespaces: all of it, or nothing."""
+    key = key_of(caller, key_id)
+    if namespaces is not UNSET:
+        _check_rights(caller, key.scope, namespaces)
+    changed = caller.sack.keys.change(key_id, name=name, namespaces=namespaces)
+    caller.note("change key", ids=[key_id], now=True)
+    return changed
+
+
+def end_key(caller: Caller, key_id: str, *, children: bool = False) -> Key:
+    """The key, revoked."""
+    key_of(caller, key_id)
+    revoked = caller.sack.keys.revoke(key_id, children=children)
+    caller.note("revoke key", ids=[key.id for key in revoked], now=True)
+    return revoked[0]
 
 
 def keys_of(caller: Caller) -> list[Key]:
@@ -187,10 +217,15 @@ def key_of(caller: Caller, key_id: str) -> Key:
     return key
 
 
-def check_rights(caller: Caller, scope: Scope, namespaces: list[str] | None) -> None:
+def _check_rights(caller: Caller, scope: Scope, namespaces: list[str] | None) -> None:
     """Refuse rights that the caller does not have."""
     if not caller.key.contains(scope, namespaces):
         raise Refused(403, "NAMESPACE_ACCESS_DENIED", "a key cannot be given more than your own key may do")
+
+
+def _check_may_make(caller: Caller) -> None:
+    if not caller.key.makes_keys:
+        raise Refused(403, "INSUFFICIENT_SCOPE", "tokens make no keys here: use a key, or set server.tokens.make_keys")
 
 
 def _issued(issued: Issued) -> IssuedShape:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
+from haversack.engine.erasing import scope_to_forget
 from haversack.engine.forgetting import Forgotten
 from haversack.engine.keys import Scope
 from haversack.engine.receipts import Receipt
@@ -188,12 +189,26 @@ def give_feedback(here: WriteNs, memory_id: MemoryId, body: FeedbackBody) -> Res
 
 @router.post("/forget", response_model=ForgottenShape, responses=problems(409))
 def forget(here: WriteNs, body: ForgetBody) -> Response:
-    """Forget by ids, by filters, or everything (that takes an admin's key). A preview unless `preview` is false."""
+    """Forget by ids, by filters, or everything. A preview unless `preview` is false.
+
+    Everything takes an admin's key, and so does `hard` with a filter other than the session alone, or for more than a
+    hundred memories.
+    """
     chosen = {name: value for name, value in body.given().items() if name not in {"ids", *_FORGET_FLAGS}}
     if body.snapshots and not body.hard:
         raise InputError("snapshots=true goes with hard=true: a soft forget leaves snapshots as they are")
-    if body.everything or body.snapshots:
-        here.caller.namespace(here.ns.name, Scope.ADMIN)
+    here.caller.need(
+        Scope.ADMIN
+        if body.snapshots
+        else scope_to_forget(
+            here.ns,
+            hard=body.hard,
+            preview=body.preview,
+            everything=body.everything,
+            ids=body.ids or (),
+            conditions=chosen,
+        )
+    )
     done = here.ns.forget(body.ids, hard=body.hard, preview=body.preview, everything=body.everything, **chosen)
     if not body.preview:
         here.note("forget for good" if body.hard else "forget", ids=(*done.memories, *done.derived), now=True)
