@@ -7,10 +7,13 @@ each value knows where it came from. The environment wins over the file: `HAVERS
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -41,6 +44,9 @@ _Section = TypeVar("_Section")
 _PREFIX = "HAVERSACK_"
 _NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "COMPLETE", "PROFILE", "CASES", "DATA"})
 """Variables of the program and its tests that are no settings of this file."""
+_SERVICE_LINK = re.compile(r"SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PORT|PROTO|ADDR))?")
+"""What Kubernetes puts into every container beside a service that is called haversack."""
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,22 +192,35 @@ _UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _map
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The settings in it. Others may have put variables there that merely begin like ours: those stop nothing."""
     tree: dict[str, Any] = {}
     for name, text in sorted(environ.items()):
         key = name.removeprefix(_PREFIX)
-        if not name.startswith(_PREFIX) or key in _NOT_SETTINGS:
+        if not name.startswith(_PREFIX) or key in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(key):
             continue
         *sections, last = key.lower().split("__")
-        if not sections:
-            known = [_PREFIX + word for word in _NOT_SETTINGS] + [
-                _variable(path) for path, _ in _leaves(_EVERYTHING, "")
-            ]
-            raise ConfigError(f"the environment variable {name} is not known: {nearest_variable(name, known)}")
+        if not sections or not _is_setting(Config, [*sections, last]):
+            _warn_of_unknown(name)
+            continue
         branch = tree
         for section in sections:
             branch = branch.setdefault(section, {})
         branch[last] = yaml.safe_load(text)
     return tree
+
+
+@cache
+def _warn_of_unknown(name: str) -> None:
+    known = [_PREFIX + word for word in _NOT_SETTINGS] + [_variable(path) for path, _ in _leaves(_EVERYTHING, "")]
+    _LOG.warning("the environment variable %s is not known and has no effect: %s", name, nearest_variable(name, known))
+
+
+def _is_setting(kind: type[Any], names: Sequence[str]) -> bool:
+    """Whether a section of this kind has a setting of that path; what lies inside a value is the value's matter."""
+    hint = get_type_hints(kind).get(names[0])
+    section = next((each for each in (hint, *get_args(hint)) if is_dataclass(each)), None)
+    rest = names[2:] if section is not None and get_origin(hint) is Mapping else names[1:]
+    return hint is not None and (section is None or not rest or _is_setting(cast("type[Any]", section), rest))
 
 
 def nearest_variable(name: str, known: list[str]) -> str:

@@ -183,17 +183,48 @@ def test_what_cannot_have_the_effect_its_author_wanted_is_an_error(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "nearest"),
     [
-        ("HAVERSACK_ENGNE__BUDGET", "engne: did you mean 'engine'"),
-        ("HAVERSACK_ENGINE__BUDGT", "engine.budgt: did you mean 'budget'"),
+        ("HAVERSACK_ENGNE__BUDGET", "HAVERSACK_ENGINE__BUDGET"),
+        ("HAVERSACK_ENGINE__BUDGT", "HAVERSACK_ENGINE__BUDGET"),
+        ("HAVERSACK_SERVICES__ONE__MODL", ""),
         ("HAVERSACK_BUDGET", "HAVERSACK_ENGINE__BUDGET"),
         ("HAVERSACK_STOER", "HAVERSACK_STORE"),
+        ("HAVERSACK_", ""),
+        ("HAVERSACK___", ""),
     ],
 )
-def test_a_misspelt_variable_is_an_error(name: str, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        load_config(None, {name: "5"})
+def test_an_unknown_variable_is_told_once_and_stops_nothing(
+    caplog: pytest.LogCaptureFixture, name: str, nearest: str
+) -> None:
+    assert load_config(None, {name: "5"}) == load_config(None, {name: "6"}) == Config()
+    (said,) = caplog.messages
+    assert said.startswith(f"the environment variable {name} is not known and has no effect: ")
+    assert nearest in said
+
+
+def test_the_links_to_a_service_of_this_name_are_no_settings(caplog: pytest.LogCaptureFixture) -> None:
+    links = {
+        "HAVERSACK_SERVICE_HOST": "10.0.0.1",
+        "HAVERSACK_SERVICE_PORT": "80",
+        "HAVERSACK_SERVICE_PORT_HTTP": "80",
+        "HAVERSACK_PORT": "tcp://10.0.0.1:80",
+        "HAVERSACK_PORT_80_TCP": "tcp://10.0.0.1:80",
+        "HAVERSACK_PORT_80_TCP_PROTO": "tcp",
+        "HAVERSACK_PORT_80_TCP_PORT": "80",
+        "HAVERSACK_PORT_80_TCP_ADDR": "10.0.0.1",
+        "HAVERSACK_PORT_53_UDP": "udp://10.0.0.1:53",
+    }
+    assert load_config(None, links) == Config()
+    assert caplog.messages == []
+
+
+def test_a_wrong_value_of_a_known_variable_is_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"engine\.budget='many'"):
+        load_config(None, {"HAVERSACK_ENGINE__BUDGET": "many"})
+    with pytest.raises(ConfigError, match=r"services\.one must be a section"):
+        load_config(None, {"HAVERSACK_SERVICES__ONE": "5"})
+    assert load_config(None, {"HAVERSACK_SERVICES__ONE__MODEL": "m", "HAVERSACK_SERVICES__ONE__PROVIDER": "openai"})
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
