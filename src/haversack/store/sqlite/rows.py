@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -18,7 +17,6 @@ __all__ = [
     "MEMORY_COLUMNS",
     "TURN_COLUMNS",
     "Row",
-    "key_digest",
     "memory_of",
     "row_of_memory",
     "row_of_turn",
@@ -109,11 +107,6 @@ def _readings() -> Iterator[tuple[Callable[[Memory, object], None], Callable[[An
 
 _TIMES = ("created_at", "event_time", "valid_from", "valid_to", "expires_at", "accessed_at")
 _PUT, _READ, _ABSENT = zip(*_readings(), strict=True)
-
-
-def key_digest(session: str, key: str) -> str:
-    """What remains of an erased turn's key: enough to know it again, not to read it (SHA-256, 128 bits)."""
-    return hashlib.sha256(f"{len(session)}:{session}{key}".encode()).hexdigest()[:32]
 
 
 def memory_of(row: Row) -> Memory:
