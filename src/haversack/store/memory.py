@@ -10,12 +10,27 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import islice
 
 from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import fingerprint
 from haversack.model.lives import lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
-from haversack.store.plan import Found, HeldMemory, HeldTurn, Needs, SessionPlace, Tombstone, Writes, decide, needs
+from haversack.model.query import Filter
+from haversack.store.plan import (
+    Found,
+    HeldTurn,
+    Needs,
+    SessionPlace,
+    Tombstone,
+    Writes,
+    decide,
+    held,
+    needs,
+    sources_of,
+    text_of,
+)
 from haversack.store.port import (
     BY_SESSION,
     SEGMENT,
@@ -98,7 +113,9 @@ class MemoryStore:
         held = self._space(namespace).memories
         return [held[each] for each in ids if each in held]
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
+    def changes(
+        self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0, model: str | None = None
+    ) -> Changes:
         """See the port."""
         space = self._space(namespace)
         written = [(memory.changed, memory) for memory in space.memories.values() if memory.changed > since]
@@ -107,8 +124,10 @@ class MemoryStore:
         shown = found[:limit]
         more = len(found) > len(shown)
         memories = [what for _, what in shown if isinstance(what, Memory)]
+        told = tuple(each for each in memories if space.told[each.id] > known)
         return Changes(
-            memories=tuple(each for each in memories if space.told[each.id] > known),
+            memories=told,
+            vectors={} if model is None else self.vectors(namespace, model, [each.id for each in told]),
             restaged=tuple(
                 Restaged(each.id, each.stage, each.importance) for each in memories if space.told[each.id] <= known
             ),
@@ -117,6 +136,34 @@ class MemoryStore:
             more=more,
             reset=space.reset > since,
         )
+
+    def select(
+        self, namespace: str, chosen: Filter, *, now: datetime | None, after: int = 0, limit: int | None = None
+    ) -> list[Memory]:
+        """See the port."""
+        later = (memory for memory in self._space(namespace).memories.values() if memory.changed > after)
+        found = (
+            memory
+            for memory in sorted(later, key=lambda memory: memory.changed)
+            if (chosen.unmet_by(memory) if now is None else chosen.reason_against(memory, now)) is None
+        )
+        return list(islice(found, limit))
+
+    def superseded(self, namespace: str) -> list[Memory]:
+        """See the port."""
+        found = (memory for memory in self._space(namespace).memories.values() if memory.superseded_by is not None)
+        return sorted(found, key=lambda memory: -memory.born)
+
+    def derived(self, namespace: str, sources: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        wanted = set(sources)
+        found = (one for one in self._space(namespace).memories.values() if not wanted.isdisjoint(sources_of(one)))
+        return sorted(found, key=lambda memory: memory.born)
+
+    def parts(self, namespace: str, texts: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        found = (memory for memory in self._space(namespace).memories.values() if text_of(memory) in set(texts))
+        return sorted(found, key=lambda memory: memory.born)
 
     def lives(
         self, namespace: str, *, spared: Collection[Kind] = (), since: int = 0, limit: int = 10_000, sized: bool = False
@@ -239,9 +286,9 @@ class MemoryStore:
 
 def _found(space: _Space, wanted: Needs) -> Found:
     if wanted.everything:
-        held, turns = list(space.memories), list(space.turns)
+        there, turns = list(space.memories), list(space.turns)
     else:
-        held = [name for name in wanted.memories if name in space.memories]
+        there = [name for name in wanted.memories if name in space.memories]
         turns = [
             turn.id
             for turn in space.turns.values()
@@ -250,7 +297,7 @@ def _found(space: _Space, wanted: Needs) -> Found:
     sessions = {*wanted.places, *(space.turns[name].session for name in turns)}
     return Found(
         sequence=space.sequence,
-        memories={name: _held(space.memories[name]) for name in held},
+        memories={name: held(space.memories[name]) for name in there},
         numbers={name: space.memories[name].changed for name in wanted.numbers if name in space.memories},
         tombstones=space.tombstones.keys() & set(wanted.tombstones),
         turns={name: _held_turn(space.turns[name]) for name in turns},
@@ -261,12 +308,6 @@ def _found(space: _Space, wanted: Needs) -> Found:
             for address in wanted.records
             if (record := space.records.get((address.collection, address.key)))
         },
-    )
-
-
-def _held(memory: Memory) -> HeldMemory:
-    return HeldMemory(
-        memory.id, memory.born, memory.changed, memory.kind, memory.content, memory.speaker, memory.event_time
     )
 
 
@@ -318,8 +359,8 @@ def _erase(space: _Space, writes: Writes) -> None:
 
 
 def _clear(space: _Space) -> None:
-    for held in (space.memories, space.turns, space.places, space.digests, space.prices, space.vectors):
-        held.clear()
+    for rows in (space.memories, space.turns, space.places, space.digests, space.prices, space.vectors):
+        rows.clear()
     space.records.clear()
     space.tombstones.clear()
 

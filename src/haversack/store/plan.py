@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from haversack.errors import ConflictError
 from haversack.model.identity import fingerprint
+from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Kind, Memory, Turn
 from haversack.store.port import (
     BY_SESSION,
@@ -37,8 +38,11 @@ __all__ = [
     "Tombstone",
     "Writes",
     "decide",
+    "held",
     "key_digest",
     "needs",
+    "sources_of",
+    "text_of",
 ]
 
 
@@ -52,6 +56,8 @@ class HeldMemory(NamedTuple):
     content: str
     speaker: str
     event_time: datetime
+    sources: tuple[str, ...]
+    """See `sources_of`."""
 
 
 class HeldTurn(NamedTuple):
@@ -132,6 +138,8 @@ class Writes:
     """Delete these memories with their prices and vectors; insert their tombstones."""
     unsaid: tuple[str, ...] = ()
     """Delete these turns."""
+    unlinked: tuple[tuple[str, str], ...] = ()
+    """Delete these links from a source to what was made of it."""
     digests: tuple[str, ...] = ()
     """Insert these, where they are not there already."""
     ended: tuple[str, ...] = ()
@@ -150,6 +158,8 @@ class Writes:
     """Insert these, with their numbers."""
     updates: tuple[Memory, ...] = ()
     """Replace these, with their numbers."""
+    linked: tuple[tuple[str, str], ...] = ()
+    """Insert these links from a source to what was made of it."""
     devalued: tuple[str, ...] = ()
     """Delete the prices and vectors of these memories: they are no longer true."""
     stages: tuple[tuple[Restage, int], ...] = ()
@@ -172,6 +182,37 @@ class Writes:
 def key_digest(session: str, key: str) -> str:
     """Return what remains of an erased turn's key: enough to know it again, not to read it (SHA-256, 128 bits)."""
     return hashlib.sha256(f"{len(session)}:{session}{key}".encode()).hexdigest()[:32]
+
+
+def held(memory: Memory) -> HeldMemory:
+    """Return what the rules ask of a stored memory."""
+    return HeldMemory(
+        memory.id,
+        memory.born,
+        memory.changed,
+        memory.kind,
+        memory.content,
+        memory.speaker,
+        memory.event_time,
+        sources_of(memory),
+    )
+
+
+def sources_of(memory: Memory) -> tuple[str, ...]:
+    """Return the ids of the turns and memories that a memory was made of or repeats."""
+    repeats = memory.metadata.get(DUPLICATE_OF)
+    named = (*memory.source.turns, *memory.source.memories, *((repeats,) if isinstance(repeats, str) else ()))
+    return tuple(dict.fromkeys(named))
+
+
+def text_of(memory: Memory) -> str | None:
+    """Return the name of the text that a memory is a part of: its turn, or else its first part."""
+    source = memory.source
+    if source.part is None or source.part[1] < 2:  # noqa: PLR2004 - one part is the whole text
+        return None
+    if source.turns:
+        return source.turns[0]
+    return memory.id if source.part[0] == 0 else next(reversed(source.memories), None)
 
 
 def needs(batch: Batch) -> Needs:
@@ -241,6 +282,8 @@ class _Plan:
         self.shrunk: set[str] = set()
         self.appended: list[Turn] = []
         self.skipped: list[str] = []
+        self.linked: list[tuple[str, str]] = []
+        self.unlinked: list[tuple[str, str]] = []
         self.inserts: list[Memory] = []
         self.updates: list[Memory] = []
         self.devalued: list[str] = []
@@ -270,6 +313,7 @@ class _Plan:
         )
         for held in going:
             del self.memories[held.id], self.numbers[held.id]
+            self.unlinked += [(source, held.id) for source in held.sources]
         for turn in self.unsaid:
             del self.turns[turn.id]
             self.taken.discard((turn.session, turn.key or ""))
@@ -348,12 +392,18 @@ class _Plan:
             number = self.next_number()
             self.numbers[memory.id] = number
             former = self.memories.get(memory.id)
+            self._link(memory, former)
             if former is None:
                 self.inserts.append(replace(memory, born=number, changed=number))
                 continue
             self.updates.append(replace(memory, born=former.born, changed=number))
-            if former[3:] != (memory.kind, memory.content, memory.speaker, memory.event_time):
+            if former[3:7] != (memory.kind, memory.content, memory.speaker, memory.event_time):
                 self.devalued.append(memory.id)
+
+    def _link(self, memory: Memory, former: HeldMemory | None) -> None:
+        before, after = () if former is None else former.sources, sources_of(memory)
+        self.unlinked += [(source, memory.id) for source in before if source not in after]
+        self.linked += [(source, memory.id) for source in after if source not in before]
 
     def _refuse(self, fresh: Mapping[str, Memory], seen: int | None) -> None:
         for memory in fresh.values():
@@ -406,6 +456,7 @@ class _Plan:
             everything=self.everything,
             buried=() if self.everything else tuple(self.buried),
             unsaid=() if self.everything else unsaid,
+            unlinked=() if self.everything else tuple(self.unlinked),
             digests=() if self.everything else tuple(self._left()),
             ended=tuple(sorted(self.ended)),
             recounted=tuple(sorted(self.shrunk)),
@@ -415,6 +466,7 @@ class _Plan:
             places={session: self.places[session] for session in sorted(appended)},
             inserts=tuple(self.inserts),
             updates=tuple(self.updates),
+            linked=tuple(self.linked),
             devalued=tuple(self.devalued),
             stages=tuple(self.stages),
             prices=tuple(self.prices),

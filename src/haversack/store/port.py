@@ -8,13 +8,15 @@ and vectors do not move it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from haversack.model.lives import Lives
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
+from haversack.model.query import Filter
 
 __all__ = [
     "BY_SESSION",
@@ -194,6 +196,8 @@ class Changes:
     """Whether the limit cut the list short."""
     reset: bool = False
     """The whole namespace was erased after that number: drop all that was known before, then take in `memories`."""
+    vectors: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """Stored vectors of `memories`, by id, where a model was asked for."""
     restaged: tuple[Restaged, ...] = ()
     """Those of which only the stage changed after what the caller knows; they are not among `memories`."""
 
@@ -248,11 +252,38 @@ class Store(Protocol):
         """Those that exist, in the order asked."""
         ...
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
+    def changes(
+        self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0, model: str | None = None
+    ) -> Changes:
         """Memories written and erased after `since`, by change number; each memory once, as it is now.
 
-        The limit counts all of them together. A caller who holds every memory as of the change number `known` (at most
-        `since`) is told in brief of those whose stage alone changed after it (`restaged`).
+        With a `model`, their vectors come along. The limit counts all changes together. A caller who holds every
+        memory as of the change number `known` (at most `since`) is told in brief of those whose stage alone changed
+        after it (`restaged`).
+        """
+        ...
+
+    def select(
+        self, namespace: str, chosen: Filter, *, now: datetime | None, after: int = 0, limit: int | None = None
+    ) -> list[Memory]:
+        """Return memories that pass the filter at the moment `now`, by change number, behind the number `after`.
+
+        With `now` None only what the filter states counts, not whether a memory is deleted, superseded or expired.
+        """
+        ...
+
+    def superseded(self, namespace: str) -> list[Memory]:
+        """Return all memories that another one took the place of, the newest first."""
+        ...
+
+    def derived(self, namespace: str, sources: Sequence[str]) -> list[Memory]:
+        """Return the memories that name one of these memories or turns as a source, or repeat it, by birth."""
+        ...
+
+    def parts(self, namespace: str, texts: Sequence[str]) -> list[Memory]:
+        """Return the parts of these texts, by birth.
+
+        A text is named by the turn that it was said in, or else by its first part.
         """
         ...
 

@@ -12,9 +12,11 @@ from haversack.model.identity import fingerprint
 from haversack.model.memory import Fields, Kind, Memory, Metadata, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Part, Role, Text, ToolCall
 from haversack.model.times import EPOCH, micros
+from haversack.store.plan import text_of
 
 __all__ = [
     "MEMORY_COLUMNS",
+    "STORED_ALONE",
     "TURN_COLUMNS",
     "Row",
     "memory_of",
@@ -30,7 +32,10 @@ MEMORY_COLUMNS = (
     "id, born, changed, kind, stage, content, created_at, event_time, speaker, importance, confidence, trust, entities,"
     " tags, metadata, pinned, source, valid_from, valid_to, expires_at, superseded_by, access_count, accessed_at"
 )
-"""In the order of `memory_of`; `row_of_memory` adds the fingerprint at the end."""
+"""In the order of `memory_of`; `row_of_memory` adds STORED_ALONE at the end."""
+
+STORED_ALONE = "fingerprint, session, text"
+"""Columns that are only asked by."""
 
 TURN_COLUMNS = "id, session, position, at, key, message, metadata"
 
@@ -118,7 +123,7 @@ def memory_of(row: Row) -> Memory:
 
 
 def row_of_memory(memory: Memory, born: int, changed: int) -> Row:
-    """The row of MEMORY_COLUMNS and fingerprint; passages have none, for equal words said twice are two."""
+    """The row of MEMORY_COLUMNS and STORED_ALONE; passages have none, for equal words said twice are two."""
     return (
         memory.id,
         born,
@@ -144,6 +149,8 @@ def row_of_memory(memory: Memory, born: int, changed: int) -> Row:
         memory.access_count,
         _micros(memory.accessed_at),
         None if memory.kind is Kind.PASSAGE else fingerprint(memory.kind, memory.content),
+        memory.source.session,
+        text_of(memory),
     )
 
 

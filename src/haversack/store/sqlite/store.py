@@ -9,12 +9,16 @@ import sqlite3
 import warnings
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
+from haversack.model.query import Filter
 from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Restaged
+from haversack.store.sqlite import queries
 from haversack.store.sqlite.connection import Connections, Lease, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
 from haversack.store.sqlite.lookup import find
@@ -116,21 +120,52 @@ class SqliteStore:
             rows = {row[0]: row for row in find(connection, _MEMORIES, (namespace,), ids)}
         return [memory_of(rows[each]) for each in ids if each in rows]
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
+    def changes(
+        self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0, model: str | None = None
+    ) -> Changes:
         """See the port."""
         with self._connections.lease() as connection:
             connection.execute("BEGIN")
             found = connection.execute(
                 "SELECT value, reset FROM sequences WHERE namespace = ?", (namespace,)
             ).fetchone()
+            if found is None or found[0] <= since:
+                connection.execute("COMMIT")
+                return Changes(memories=(), erased=(), upto=since, more=False)
             asked = (namespace, since, known, limit + 1)
             memories = list(map(memory_of, connection.execute(_CHANGED, asked)))
             # Every change takes a number of its own: where rows account for all of them, nothing else happened.
-            is_all = found is not None and len(memories) == found[0] - since
+            is_all = len(memories) == found[0] - since
             restaged = connection.execute(_RESTAGED, asked).fetchall() if known and not is_all else []
             erased = [] if is_all else connection.execute(_ERASED, (namespace, since, limit + 1)).fetchall()
+            merged = _merged(memories, restaged, erased, since=since, limit=limit, state=found)
+            if model is not None:
+                ids = [memory.id for memory in merged.memories]
+                merged = replace(merged, vectors=_vectors(connection, namespace, model, ids))
             connection.execute("COMMIT")
-        return _merged(memories, restaged, erased, since=since, limit=limit, state=found or (0, 0))
+        return merged
+
+    def select(
+        self, namespace: str, chosen: Filter, *, now: datetime | None, after: int = 0, limit: int | None = None
+    ) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return list(queries.select(connection, namespace, chosen, now=now, after=after, limit=limit))
+
+    def superseded(self, namespace: str) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return queries.superseded(connection, namespace)
+
+    def derived(self, namespace: str, sources: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return queries.derived(connection, namespace, sources)
+
+    def parts(self, namespace: str, texts: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return queries.parts(connection, namespace, texts)
 
     def lives(
         self, namespace: str, *, spared: Collection[Kind] = (), since: int = 0, limit: int = 10_000, sized: bool = False
@@ -215,9 +250,8 @@ class SqliteStore:
 
     def vectors(self, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
         """See the port."""
-        select = "SELECT memory, data FROM vectors WHERE namespace = ? AND model = ? AND memory IN"
         with self._connections.lease() as connection:
-            return dict(find(connection, select, (namespace, model), ids))
+            return _vectors(connection, namespace, model, ids)
 
     def embedded(self, namespace: str, model: str) -> int:
         """See the port."""
@@ -378,6 +412,11 @@ def _prepare(
         raise typed_error(error, path) from error
     except OSError as error:
         raise StoreError(f"{path} could not be copied aside before its migration: {error.strerror}") from error
+
+
+def _vectors(connection: sqlite3.Connection, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
+    select = "SELECT memory, data FROM vectors WHERE namespace = ? AND model = ? AND memory IN"
+    return dict(find(connection, select, (namespace, model), ids))
 
 
 def _merged(

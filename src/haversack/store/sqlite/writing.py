@@ -9,16 +9,24 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from haversack.errors import ConflictError
-from haversack.model.memory import Kind
 from haversack.model.times import micros
-from haversack.store.plan import Found, HeldMemory, HeldTurn, Needs, SessionPlace, Writes, decide, needs
+from haversack.store.plan import Found, HeldMemory, HeldTurn, Needs, SessionPlace, Writes, decide, held, needs
 from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, RecordKey
 from haversack.store.sqlite.lookup import find
-from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, row_of_memory, row_of_turn, when
+from haversack.store.sqlite.rows import (
+    MEMORY_COLUMNS,
+    STORED_ALONE,
+    TURN_COLUMNS,
+    Row,
+    memory_of,
+    row_of_memory,
+    row_of_turn,
+    when,
+)
 
 __all__ = ["carry_out"]
 
-_MEMORY_NAMES = f"{MEMORY_COLUMNS}, fingerprint".split(", ")
+_MEMORY_NAMES = f"{MEMORY_COLUMNS}, {STORED_ALONE}".split(", ")
 _INSERT_MEMORY = (
     f"INSERT INTO memories ({', '.join(_MEMORY_NAMES)}, namespace) VALUES ({', '.join('?' * len(_MEMORY_NAMES))}, ?)"
 )
@@ -51,9 +59,21 @@ _PUT_RECORD = (
     "INSERT INTO records (namespace, collection, key, version, value) VALUES (?, ?, ?, ?, ?)"
     " ON CONFLICT (namespace, collection, key) DO UPDATE SET version = excluded.version, value = excluded.value"
 )
-_HELD_MEMORY = "SELECT id, born, changed, kind, content, speaker, event_time FROM memories WHERE namespace = ?"
+_HELD_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
 _HELD_TURN = "SELECT id, session, position, key FROM turns WHERE namespace = ?"
-_HOLDS_WORDS = ("memories", "prices", "vectors", "turns", "sessions", "erased_turns", "records", "tombstones")
+_LINK = "INSERT OR IGNORE INTO sources (namespace, source, memory) VALUES (?, ?, ?)"
+_UNLINK = "DELETE FROM sources WHERE namespace = ? AND source = ? AND memory = ?"
+_HOLDS_WORDS = (
+    "memories",
+    "prices",
+    "vectors",
+    "turns",
+    "sessions",
+    "erased_turns",
+    "records",
+    "tombstones",
+    "sources",
+)
 
 
 def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> Applied:
@@ -98,8 +118,7 @@ def _held_memories(connection: sqlite3.Connection, namespace: str, wanted: Needs
         if wanted.everything
         else find(connection, f"{_HELD_MEMORY} AND id IN", (namespace,), wanted.memories)
     )
-    for name, born, changed, kind, content, speaker, event_time in rows:
-        yield HeldMemory(name, born, changed, Kind(kind), content, speaker, when(event_time))
+    yield from map(held, map(memory_of, rows))
 
 
 def _held_turns(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Iterable[HeldTurn]:
@@ -127,6 +146,7 @@ def _versions(
 def _write(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
     if writes.erased:
         _erase(connection, namespace, writes)
+    _each(connection, _UNLINK, ((namespace, *link) for link in writes.unlinked))
     _each(connection, _INSERT_TURN, ((*row_of_turn(turn), namespace) for turn in writes.turns))
     _each(
         connection,
@@ -147,6 +167,7 @@ def _write(connection: sqlite3.Connection, namespace: str, writes: Writes) -> No
         _UPDATE_MEMORY,
         ((*row_of_memory(one, one.born, one.changed), namespace, one.id) for one in writes.updates),
     )
+    _each(connection, _LINK, ((namespace, *link) for link in writes.linked))
     _devalue(connection, namespace, writes.devalued)
     _restage(connection, namespace, writes)
     prices = ((namespace, one.memory, one.encoding, one.tokens) for one in writes.prices)
