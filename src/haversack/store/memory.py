@@ -254,10 +254,22 @@ class MemoryStore:
         return self._space(namespace).records.get((collection, key))
 
     def records(
-        self, namespace: str, collection: str, *, prefix: str = "", after: str = "", limit: int = 1_000
+        self,
+        namespace: str,
+        collection: str,
+        *,
+        prefix: str = "",
+        after: str = "",
+        limit: int = 1_000,
+        about: str | None = None,
+        session: str | None = None,
     ) -> list[Record]:
         """See the port."""
-        held = [record for record in self._space(namespace).records.values() if record.collection == collection]
+        held = [
+            record
+            for record in self._space(namespace).records.values()
+            if record.collection == collection and about in {None, record.about} and session in {None, record.session}
+        ]
         found = [record for record in held if record.key.startswith(prefix) and record.key > after]
         return sorted(found, key=lambda record: record.key)[:limit]
 

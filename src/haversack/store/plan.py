@@ -445,7 +445,12 @@ class _Plan:
                 continue
             self.versions[address] = version + 1
             self.records[address] = Record(
-                collection=written.collection, key=written.key, value=written.value, version=version + 1
+                collection=written.collection,
+                key=written.key,
+                value=written.value,
+                version=version + 1,
+                about=written.about,
+                session=written.session,
             )
 
     def writes(self) -> Writes:

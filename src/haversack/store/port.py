@@ -20,6 +20,7 @@ from haversack.model.query import Filter
 
 __all__ = [
     "BY_SESSION",
+    "LEASE",
     "SEGMENT",
     "SYSTEM",
     "Applied",
@@ -47,6 +48,9 @@ SYSTEM = ""
 
 SEGMENT = "segment"
 """The collection of the recall index's segments: an erasure in a namespace drops them all, for they hold its words."""
+
+LEASE = "lease"
+"""The collection of leases: who works on what, and until when."""
 
 BY_SESSION = ("extracted", "view")
 """Collections whose keys are names of sessions and whose values know places of its turns."""
@@ -89,6 +93,10 @@ class Record:
     value: bytes
     version: int = 0
     """Assigned by the store: 1 when first put, one more each time."""
+    about: str | None = None
+    """Of a record in SYSTEM: the namespace that it speaks of."""
+    session: str | None = None
+    """The session that it speaks of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +107,9 @@ class Written:
     key: str
     value: bytes | None
     expected: int | None = None
+    about: str | None = None
+    """As in a Record."""
+    session: str | None = None
 
 
 class Restage(NamedTuple):
@@ -347,9 +358,20 @@ class Store(Protocol):
         ...
 
     def records(
-        self, namespace: str, collection: str, *, prefix: str = "", after: str = "", limit: int = 1_000
+        self,
+        namespace: str,
+        collection: str,
+        *,
+        prefix: str = "",
+        after: str = "",
+        limit: int = 1_000,
+        about: str | None = None,
+        session: str | None = None,
     ) -> list[Record]:
-        """Records whose key starts with `prefix` and sorts behind `after`, by key (code point order)."""
+        """Records whose key starts with `prefix` and sorts behind `after`, by key (code point order).
+
+        With `about` or `session` only those that speak of this namespace, this session.
+        """
         ...
 
     def census(self, namespace: str) -> Census:

@@ -21,6 +21,7 @@ from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
 from haversack.model.query import Filter
 from haversack.store.port import (
     BY_SESSION,
+    LEASE,
     SEGMENT,
     SYSTEM,
     Batch,
@@ -233,6 +234,30 @@ class StoreContract(ABC):
         assert store.changes("n", model="m", since=1, limit=1).vectors == {rows[1].id: rows[1].id.encode()}
         assert store.changes("n", model="m", since=3).vectors == {}
         assert store.changes("n").vectors == {}
+
+    def test_records_are_found_by_what_they_speak_of(self) -> None:
+        store = self.open_store()
+
+        def put(collection: str, key: str, about: str | None, session: str | None) -> Written:
+            return Written(collection=collection, key=key, value=b"v", about=about, session=session)
+
+        for collection in ("audit", "job", "key", LEASE, "c"):
+            written = (put(collection, "1", "n", "s"), put(collection, "2", "n", None), put(collection, "3", "N", "s"))
+            store.apply(SYSTEM, Batch(records=written))
+            store.apply("n", Batch(records=(put(collection, "4", None, "s"), put(collection, "5", None, "S"))))
+
+            def found(
+                namespace: str, about: str | None = None, session: str | None = None, kind: str = collection
+            ) -> str:
+                records = store.records(namespace, kind, about=about, session=session)
+                return "".join(record.key for record in records)
+
+            assert (found(SYSTEM), found(SYSTEM, "n"), found(SYSTEM, "n", "s")) == ("123", "12", "1")
+            assert (found("n"), found("n", None, "s"), found("n", "n")) == ("45", "4", "")
+            store.apply(SYSTEM, Batch(records=(put(collection, "1", "N", None),)))
+            assert (found(SYSTEM, "n", "s"), found(SYSTEM, "N")) == ("", "13")
+            record = Record(collection=collection, key="1", value=b"v", version=2, about="N")
+            assert store.record(SYSTEM, collection, "1") == record
 
     def test_turns_records_prices_and_vectors_take_no_number(self) -> None:
         store = self.open_store()

@@ -27,6 +27,7 @@ from haversack.store.sqlite.moving import bury, distinct, graves_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, turn_of, when
 from haversack.store.sqlite.scrub import is_pending, scrub
+from haversack.store.sqlite.tables import RECORD_TABLES, table_of
 from haversack.store.sqlite.turns import Turns
 from haversack.store.sqlite.writing import carry_out
 
@@ -46,9 +47,10 @@ _RESTAGED = (
 )
 _ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
 _TURNS = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND session = ? AND position > ? ORDER BY position"
+_RECORD = "key, version, value, about, session"
 _HOLDING = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE namespace = s.namespace)"
-    for table in ("memories", "turns", "records", "tombstones", "erased_turns")
+    for table in ("memories", "turns", "records", "leases", "tombstones", "erased_turns")
 )
 
 
@@ -261,24 +263,35 @@ class SqliteStore:
 
     def record(self, namespace: str, collection: str, key: str) -> Record | None:
         """See the port."""
+        select = f"SELECT {_RECORD} FROM {table_of(namespace, collection)}"
         with self._connections.lease() as connection:
             row = connection.execute(
-                "SELECT version, value FROM records WHERE namespace = ? AND collection = ? AND key = ?",
-                (namespace, collection, key),
+                f"{select} WHERE namespace = ? AND collection = ? AND key = ?", (namespace, collection, key)
             ).fetchone()
-        return None if row is None else Record(collection=collection, key=key, version=row[0], value=row[1])
+        return None if row is None else _record_of(collection, row)
 
     def records(
-        self, namespace: str, collection: str, *, prefix: str = "", after: str = "", limit: int = 1_000
+        self,
+        namespace: str,
+        collection: str,
+        *,
+        prefix: str = "",
+        after: str = "",
+        limit: int = 1_000,
+        about: str | None = None,
+        session: str | None = None,
     ) -> list[Record]:
         """See the port."""
+        named = [("about", about), ("session", session)]
+        chosen = "".join(f" AND {column} = ?" for column, value in named if value is not None)
+        values = [value for _, value in named if value is not None]
+        statement = (
+            f"SELECT {_RECORD} FROM {table_of(namespace, collection)}"
+            f" WHERE namespace = ? AND collection = ? AND key >= ? AND key > ?{chosen} ORDER BY key LIMIT ?"
+        )
         with self._connections.lease() as connection:
-            rows = connection.execute(
-                "SELECT key, version, value FROM records"
-                " WHERE namespace = ? AND collection = ? AND key >= ? AND key > ? ORDER BY key LIMIT ?",
-                (namespace, collection, prefix, after, limit),
-            ).fetchall()
-        found = [Record(collection=collection, key=key, version=version, value=value) for key, version, value in rows]
+            rows = connection.execute(statement, (namespace, collection, prefix, after, *values, limit)).fetchall()
+        found = [_record_of(collection, row) for row in rows]
         return [record for record in found if record.key.startswith(prefix)]
 
     def census(self, namespace: str) -> Census:
@@ -317,7 +330,8 @@ class SqliteStore:
     def collections(self, namespace: str) -> list[str]:
         """See the port's Moves."""
         with self._connections.lease() as connection:
-            return distinct(connection, "records", "collection", namespace)
+            found = (distinct(connection, table, "collection", namespace) for table in RECORD_TABLES)
+            return sorted({collection for collections in found for collection in collections})
 
     def embedders(self, namespace: str) -> list[str]:
         """See the port's Moves."""
@@ -412,6 +426,11 @@ def _prepare(
         raise typed_error(error, path) from error
     except OSError as error:
         raise StoreError(f"{path} could not be copied aside before its migration: {error.strerror}") from error
+
+
+def _record_of(collection: str, row: Row) -> Record:
+    key, version, value, about, session = row
+    return Record(collection=collection, key=key, version=version, value=value, about=about, session=session)
 
 
 def _vectors(connection: sqlite3.Connection, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:

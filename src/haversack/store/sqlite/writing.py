@@ -23,6 +23,7 @@ from haversack.store.sqlite.rows import (
     row_of_turn,
     when,
 )
+from haversack.store.sqlite.tables import RECORD_TABLES, table_of
 
 __all__ = ["carry_out"]
 
@@ -56,9 +57,11 @@ _PUT_VECTOR = (
     " ON CONFLICT (namespace, memory, model) DO UPDATE SET data = excluded.data"
 )
 _PUT_RECORD = (
-    "INSERT INTO records (namespace, collection, key, version, value) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT (namespace, collection, key) DO UPDATE SET version = excluded.version, value = excluded.value"
+    "INSERT INTO {table} (namespace, collection, key, version, value, about, session) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (namespace, collection, key) DO UPDATE SET (version, value, about, session)"
+    " = (excluded.version, excluded.value, excluded.about, excluded.session)"
 )
+_DROP_RECORD = "DELETE FROM {table} WHERE namespace = ? AND collection = ? AND key = ?"
 _HELD_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
 _HELD_TURN = "SELECT id, session, position, key FROM turns WHERE namespace = ?"
 _LINK = "INSERT OR IGNORE INTO sources (namespace, source, memory) VALUES (?, ?, ?)"
@@ -70,9 +73,9 @@ _HOLDS_WORDS = (
     "turns",
     "sessions",
     "erased_turns",
-    "records",
     "tombstones",
     "sources",
+    *RECORD_TABLES,
 )
 
 
@@ -138,7 +141,8 @@ def _versions(
 ) -> Iterable[tuple[RecordKey, int]]:
     by_collection = sorted(wanted, key=lambda address: address.collection)
     for collection, addresses in groupby(by_collection, key=lambda address: address.collection):
-        select = "SELECT key, version FROM records WHERE namespace = ? AND collection = ? AND key IN"
+        table = table_of(namespace, collection)
+        select = f"SELECT key, version FROM {table} WHERE namespace = ? AND collection = ? AND key IN"
         for key, version in find(connection, select, (namespace, collection), [one.key for one in addresses]):
             yield RecordKey(collection=collection, key=key), version
 
@@ -173,13 +177,12 @@ def _write(connection: sqlite3.Connection, namespace: str, writes: Writes) -> No
     prices = ((namespace, one.memory, one.encoding, one.tokens) for one in writes.prices)
     _each(connection, _PUT_PRICE, prices)
     _each(connection, _PUT_VECTOR, ((namespace, one.memory, one.model, one.data) for one in writes.vectors))
-    records = ((namespace, one.collection, one.key, one.version, one.value) for one in writes.records)
-    _each(connection, _PUT_RECORD, records)
-    _each(
-        connection,
-        "DELETE FROM records WHERE namespace = ? AND collection = ? AND key = ?",
-        ((namespace, one.collection, one.key) for one in writes.dropped),
-    )
+    for one in writes.records:
+        row = (namespace, one.collection, one.key, one.version, one.value, one.about, one.session)
+        connection.execute(_PUT_RECORD.format(table=table_of(namespace, one.collection)), row)
+    for address in writes.dropped:
+        drop = _DROP_RECORD.format(table=table_of(namespace, address.collection))
+        connection.execute(drop, (namespace, address.collection, address.key))
     connection.execute(
         "INSERT INTO sequences (namespace, value, reset, erasures, scrubbed) VALUES (?1, ?2, coalesce(?3, 0), ?4, 0)"
         " ON CONFLICT (namespace) DO UPDATE SET value = ?2, reset = coalesce(?3, reset), erasures = erasures + ?4",
@@ -214,7 +217,7 @@ def _erase(connection: sqlite3.Connection, namespace: str, writes: Writes) -> No
 
 
 def _drop_records(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
-    by_address = "DELETE FROM records WHERE namespace = ? AND collection = ? AND key = ?"
+    by_address = _DROP_RECORD.format(table="records")
     for collection in BY_SESSION:
         _each(connection, by_address, ((namespace, collection, session) for session in writes.ended))
     if writes.about:
