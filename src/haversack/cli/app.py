@@ -9,50 +9,105 @@ from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from haversack import errors
 
-__all__ = ["EXIT_CODES", "GROUPS", "code_of", "main"]
+__all__ = ["EXIT_CODES", "GROUPS", "Entry", "code_of", "main", "program"]
 
-GROUPS: dict[str, dict[str, str]] = {
-    "Start": {"demo": "demo"},
-    "Bring in and take out": {"import": "transfer", "export": "transfer"},
-    "Remember and ask": {
-        "remember": "remember",
-        "recall": "ask",
-        "context": "ask",
-        "why": "ask",
-        "forget": "forget",
-        "restore-memory": "forget",
+
+class Entry(NamedTuple):
+    """A command as `--help` lists it."""
+
+    module: str
+    """The module of `commands` that holds it."""
+    summary: str
+    """The first sentence of its help, so that listing the commands loads none of them."""
+
+
+GROUPS: dict[str, dict[str, Entry]] = {
+    "Start": {
+        "demo": Entry(
+            "demo", "Remember a bundled conversation, answer three questions at three budgets, and explain..."
+        ),
     },
-    "Sessions": {"prompt": "session", "compact": "session", "expand": "session", "extract": "extract"},
+    "Bring in and take out": {
+        "import": Entry("transfer", "Remember what FILEs hold: chat exports, memory dumps, documents."),
+        "export": Entry(
+            "transfer", "Write a namespace to FILE (or stdout) as JSON lines; importing them elsewhere gives an..."
+        ),
+    },
+    "Remember and ask": {
+        "remember": Entry("remember", "Keep one thing: CONTENT, or each line of stdin when CONTENT is `-`."),
+        "recall": Entry("ask", "Find the memories that answer QUERY, best first."),
+        "context": Entry("ask", "Pack the best context for QUERY that fits the budget, and print it."),
+        "why": Entry(
+            "ask", "Say where and why MEMORY_ID left, or how it came in, when the context for QUERY is packed."
+        ),
+        "forget": Entry("forget", "Forget memories by ID, by filter, or --all."),
+        "restore-memory": Entry("forget", "Undo a soft forget."),
+    },
+    "Sessions": {
+        "prompt": Entry(
+            "session", "Show the whole prompt of one model call for SESSION: system, history, memories, tools..."
+        ),
+        "compact": Entry("session", "Put summaries in place of SESSION's old turns in prompts."),
+        "expand": Entry(
+            "session", "Show the turns of SESSION that the summary (or the pointer to a tool result) ID stands..."
+        ),
+        "extract": Entry(
+            "extract", "Read the turns of SESSION, or of all sessions, that were not read yet, and remember..."
+        ),
+    },
     "Look": {
-        "cost": "cost",
-        "sessions": "look",
-        "stats": "look",
-        "trimmed": "look",
-        "inspect": "inspect",
-        "config": "config",
-        "bench": "bench",
+        "cost": Entry(
+            "cost", "Show what calls of models for memory work (extraction, compaction) took: tokens, and..."
+        ),
+        "sessions": Entry("look", "List conversations, or show the turns of one."),
+        "stats": Entry("look", "Count what is remembered, here and in the other namespaces."),
+        "trimmed": Entry(
+            "look", "List important memories that keep being left out for want of room, with the budget that..."
+        ),
+        "inspect": Entry(
+            "inspect", "Open the store in the browser: prompts, memories, sessions and health, on this machine..."
+        ),
+        "config": Entry(
+            "config", "Print every setting in force with where it came from: default, file, or environment..."
+        ),
+        "bench": Entry(
+            "bench", "Measure how much of the evidence stands in the context, for every question in FILE at..."
+        ),
     },
     "Keep healthy": {
-        "lifecycle": "lifecycle",
-        "share": "share",
-        "reorganize": "lifecycle",
-        "reembed": "reembed",
-        "migrate": "maintenance",
-        "snapshot": "maintenance",
-        "restore": "maintenance",
-        "reset": "maintenance",
-        "rekey": "maintenance",
-        "doctor": "doctor",
+        "lifecycle": Entry("lifecycle", "Promote, fade, revive, end and erase what is due by the namespace's policy."),
+        "share": Entry(
+            "share", "Propose a memory for a shared namespace, decide on proposals, or list those from and to..."
+        ),
+        "reorganize": Entry("lifecycle", "Back up, analyze, dedupe, prune, synthesize and verify a namespace."),
+        "reembed": Entry("reembed", "Embed the memories of a namespace that have no vector of the present embedder."),
+        "migrate": Entry(
+            "maintenance", "Bring the schema up to date, or copy the store to another place or back-end with --to."
+        ),
+        "snapshot": Entry(
+            "maintenance", "Take a consistent, verified copy of the store in one file, while others go on writing."
+        ),
+        "restore": Entry("maintenance", "Restore a snapshot FILE."),
+        "reset": Entry("maintenance", "Erase a whole namespace for good."),
+        "rekey": Entry("maintenance", "Encrypt the store, give it another key, or take its encryption away."),
+        "doctor": Entry("doctor", "Examine a store, also one that does not open: files, rows, runs, snapshots."),
     },
-    "Talk": {"chat": "chat"},
-    "Serve": {"serve": "serve", "keys": "keys", "mcp": "mcp"},
+    "Talk": {
+        "chat": Entry("chat", "Talk with a model that remembers."),
+    },
+    "Serve": {
+        "serve": Entry("serve", "Answer over HTTP until it is stopped; what was acknowledged is kept."),
+        "keys": Entry("keys", "Make, list, rotate and revoke the keys of the HTTP server."),
+        "mcp": Entry("mcp", "Serve the memory to MCP clients (Model Context Protocol)."),
+    },
 }
-"""Command -> the module of `commands` that holds it, as `haversack --help` groups them."""
+"""The commands by group, as `haversack --help` shows them."""
 
 EXIT_CODES = {
     0: "done",
@@ -89,10 +144,10 @@ class _Program(click.Group):
         return [name for group in GROUPS.values() for name in group]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        module = next((group[cmd_name] for group in GROUPS.values() if cmd_name in group), None)
-        if module is None:
+        entry = next((group[cmd_name] for group in GROUPS.values() if cmd_name in group), None)
+        if entry is None:
             return None
-        commands = import_module(f"haversack.cli.commands.{module}").COMMANDS
+        commands = import_module(f"haversack.cli.commands.{entry.module}").COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 
     def invoke(self, ctx: click.Context) -> object:
@@ -110,11 +165,10 @@ class _Program(click.Group):
             ctx.fail(f"no such command {name!r}: {errors.nearest(name, self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, names in GROUPS.items():
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for title, entries in GROUPS.items():
             with formatter.section(title):
-                commands = [(name, self.get_command(ctx, name)) for name in names]
-                formatter.write_dl([(name, command.get_short_help_str(90)) for name, command in commands if command])
+                formatter.write_dl([(name, entry.summary) for name, entry in entries.items()])
 
 
 @click.group(

@@ -21,12 +21,12 @@ import msgspec
 
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
+from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Memory, Stage, Trust
 from haversack.model.text import fingerprint_form
 from haversack.scoring.words import key_of
 
 __all__ = [
-    "DUPLICATE_OF",
     "SUBJECT",
     "Admission",
     "Merge",
@@ -44,9 +44,6 @@ __all__ = [
 
 SUBJECT = "haversack.subject"
 """Metadata field: what the statement is about, like `alice/city`; a newer statement on it ends the older one."""
-
-DUPLICATE_OF = "haversack.duplicate_of"
-"""Metadata field of a hidden duplicate: the statement that it repeats, and goes with when that is erased."""
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosine of one text with each of the others."""

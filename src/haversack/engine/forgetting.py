@@ -16,7 +16,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-from haversack.compaction.dedup import DUPLICATE_OF
 from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
@@ -27,6 +26,7 @@ from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.maintenance.archive import Rewritten
 from haversack.maintenance.restore import kept_copy, set_aside
 from haversack.maintenance.texts import texts_of
+from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
 from haversack.store.port import Applied, Batch, Erasure, Scrubs, Store

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from haversack.engine.core import Core
-from haversack.engine.forgetting import every_memory
 from haversack.errors import InputError
-from haversack.model.memory import Memory, Stage
+from haversack.model.memory import Memory
 from haversack.model.query import Filter
-from haversack.model.times import EPOCH, hours_between
+from haversack.model.times import EPOCH
 
 __all__ = [
     "Page",
     "Timeline",
     "embed_rest",
-    "folded",
     "live",
     "page",
     "reembed",
@@ -27,11 +25,10 @@ __all__ = [
 ]
 
 _MOST = 1_000
-_CHUNK = 1_000
 _BATCH = 256
 """Memories that are embedded in one transaction while somebody waits for all of them."""
-_HALF_LIFE = 14 * 24.0
-"""Hours in which a memory's claim to be told at the start of a conversation halves."""
+_HALF_LIFE = timedelta(days=14)
+"""Time in which a memory's claim to be told at the start of a conversation halves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +58,9 @@ def page(core: Core, namespace: str, chosen: Filter, now: datetime, *, after: in
         raise InputError(f"limit={limit} must be from 1 to {_MOST}")
     if after < 0:
         raise InputError(f"after={after} must be 0 or more")
-    found: list[Memory] = []
-    while True:
-        changes = core.store.changes(namespace, since=after, limit=_CHUNK)
-        for memory in changes.memories:
-            if chosen.reason_against(memory, now) is None:
-                found.append(memory)
-            if len(found) == limit:
-                more = changes.more or memory is not changes.memories[-1]
-                return Page(memories=tuple(found), next=memory.changed if more else None)
-        after = changes.upto
-        if not changes.more:
-            return Page(memories=tuple(found), next=None)
+    found = core.store.select(namespace, chosen, now=now, after=after, limit=limit + 1)
+    shown = found[:limit]
+    return Page(memories=tuple(shown), next=shown[-1].changed if len(found) > limit else None)
 
 
 def timeline(core: Core, namespace: str, chosen: Filter, now: datetime, *, skip: int, limit: int) -> Timeline:
@@ -86,16 +74,9 @@ def timeline(core: Core, namespace: str, chosen: Filter, now: datetime, *, skip:
     return Timeline(memories=tuple(core.store.memories(namespace, ids)), total=sum(days.values()), by_day=by_day)
 
 
-def live(core: Core, namespace: str, chosen: Filter, now: datetime) -> Iterator[Memory]:
-    """All memories that pass the filter, in no order."""
-    return (memory for memory in every_memory(core, namespace) if chosen.reason_against(memory, now) is None)
-
-
-def folded(core: Core, namespace: str) -> list[Memory]:
-    """Memories that others took the place of, the newest first."""
-    known = (memory for memory in every_memory(core, namespace) if memory.stage is not Stage.DELETED)
-    gone = [memory for memory in known if memory.superseded_by is not None]
-    return sorted(gone, key=lambda memory: -memory.born)
+def live(core: Core, namespace: str, chosen: Filter, now: datetime) -> list[Memory]:
+    """All memories that pass the filter, by their last change."""
+    return core.store.select(namespace, chosen, now=now)
 
 
 def wake_up(core: Core, namespace: str, now: datetime, *, top: int, least: float = 0.0) -> tuple[list[Memory], int]:
@@ -105,9 +86,8 @@ def wake_up(core: Core, namespace: str, now: datetime, *, top: int, least: float
     """
     if top < 0:
         raise InputError(f"top={top} must be 0 or more")
-    known = [memory for memory in live(core, namespace, Filter(), now) if memory.importance >= least]
-    known.sort(key=lambda memory: (-_claim(memory, now), memory.id))
-    return known[:top], len(known)
+    ids, known = core.recall.by_claim(namespace, now=now, top_k=top, least=least, half_life=_HALF_LIFE)
+    return core.store.memories(namespace, ids), known
 
 
 def unembedded(core: Core, namespace: str) -> int:
@@ -135,7 +115,3 @@ def embed_rest(
         if left >= before:
             break
     return {"embedded": max(0, total - left), "left": left}
-
-
-def _claim(memory: Memory, now: datetime) -> float:
-    return memory.importance * 0.5 ** (hours_between(memory.event_time, now) / _HALF_LIFE)

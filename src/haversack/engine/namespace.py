@@ -276,7 +276,7 @@ class Namespace:
 
     def folded(self) -> list[Memory]:
         """Memories that a fold, a merge or a successor took the place of, the newest first."""
-        return listing.folded(self._core, self.name)
+        return self._core.store.superseded(self.name)
 
     def everything(self, **conditions: Unpack[Conditions]) -> list[Memory]:
         """All memories that pass the filters, the newest first."""

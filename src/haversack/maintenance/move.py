@@ -17,8 +17,7 @@ import msgspec
 from haversack.errors import RefusedError, StoreError
 from haversack.model.memory import Memory, Turn
 from haversack.model.message import Message, Role
-from haversack.store import lease as leases
-from haversack.store.port import SEGMENT, SYSTEM, Batch, Erasure, Moves, Record, Store, Vector, Written
+from haversack.store.port import LEASE, SEGMENT, SYSTEM, Batch, Erasure, Moves, Record, Store, Vector, Written
 from haversack.store.records import Collection
 from haversack.transfer.entries import RecordEntry
 from haversack.transfer.writing import dump_memory, dump_record, dump_turn, render_line
@@ -26,7 +25,7 @@ from haversack.transfer.writing import dump_memory, dump_record, dump_turn, rend
 __all__ = ["PROGRESS", "Moved", "copy_namespace", "digest_of", "spaces_of"]
 
 _MARK = "moving"
-_BOUND = frozenset({SEGMENT, leases.COLLECTION, _MARK})
+_BOUND = frozenset({SEGMENT, LEASE, _MARK})
 """Collections that belong to a machine or to a moment."""
 _BATCH = 500
 _STAND_IN = "~"

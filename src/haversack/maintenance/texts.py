@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from haversack.model.memory import Memory
+from haversack.store import plan
 from haversack.store.port import Store
 
 __all__ = ["follows", "stands_for_text", "text_of", "texts_of"]
-
-_MOST = 10_000
 
 
 def stands_for_text(memory: Memory) -> bool:
@@ -19,20 +18,12 @@ def stands_for_text(memory: Memory) -> bool:
 
 
 def text_of(store: Store, namespace: str, memory: Memory) -> list[Memory]:
-    """The memory, or all parts of the text that it stands for, in their order; those that were erased are missing."""
-    part = memory.source.part
-    if part is None or not stands_for_text(memory):
+    """Return the memory, or all parts of the text that it stands for, in order; erased parts are missing."""
+    name = plan.text_of(memory)
+    if name is None or not stands_for_text(memory):
         return [memory]
-    found = {memory.id: memory}
-    for since in (max(0, memory.born - part[0] - 1), 0):  # written together, parts have numbers next to each other
-        for other in _changed(store, namespace, since, page=4 * part[1]):
-            if _is_with(other, memory):
-                found[other.id] = other
-            if len(found) == part[1]:
-                break
-        if len(found) == part[1]:
-            break
-    return sorted(found.values(), key=_place)
+    found = {part.id: part for part in store.parts(namespace, [name]) if _is_with(part, memory)}
+    return sorted({**found, memory.id: memory}.values(), key=_place)
 
 
 def texts_of(store: Store, namespace: str, memories: Iterable[Memory]) -> list[Memory]:
@@ -58,14 +49,6 @@ def _is_with(other: Memory, memory: Memory) -> bool:
         return False
     is_one_turn = bool(mine.turns) and mine.turns == theirs.turns
     return other.created_at == memory.created_at and (is_one_turn or memory.id in theirs.memories)
-
-
-def _changed(store: Store, namespace: str, since: int, page: int) -> Iterator[Memory]:
-    more = True
-    while more:
-        found = store.changes(namespace, since=since, limit=page)
-        yield from found.memories
-        since, more, page = found.upto, found.more, min(4 * page, _MOST)
 
 
 def _place(memory: Memory) -> int:

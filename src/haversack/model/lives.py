@@ -12,10 +12,23 @@ from numpy.typing import NDArray
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.times import micros
 
-__all__ = ["DELETED_AT", "KIND_CODES", "NEVER", "STAGES", "STAGE_CODES", "Lives", "lives_from", "lives_of"]
+__all__ = [
+    "DELETED_AT",
+    "DUPLICATE_OF",
+    "KIND_CODES",
+    "NEVER",
+    "STAGES",
+    "STAGE_CODES",
+    "Lives",
+    "lives_from",
+    "lives_of",
+]
 
 DELETED_AT = "haversack.deleted_at"
 """Metadata field of a softly deleted memory: epoch microseconds of the deletion, from which retention counts."""
+
+DUPLICATE_OF = "haversack.duplicate_of"
+"""Metadata field of a hidden duplicate: the statement that it repeats, and goes with when that is erased."""
 
 NEVER = np.iinfo(np.int64).max
 """Stands for a moment that does not come."""

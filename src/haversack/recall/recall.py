@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import cast
 
 import numpy as np
@@ -183,6 +183,20 @@ class Recall:
             return [slot.index.ids[row] for row in rows[order].tolist()], dict(
                 zip(days.tolist(), counts.tolist(), strict=True)
             )
+
+    def by_claim(
+        self, namespace: str, *, now: datetime, top_k: int, least: float, half_life: timedelta
+    ) -> tuple[list[str], int]:
+        """Return ids of the live memories of the highest claim, best first, and how many there are.
+
+        A memory's claim is its importance, halved for every `half_life` since it was said; a faded one's counts half.
+        """
+        with self._shelf.fresh(namespace) as slot:
+            columns, rows = slot.index.columns, np.flatnonzero(self._mask(slot, Filter(), now))
+            rows = rows[columns.importance[rows] >= np.float32(least)]
+            ages = np.maximum(0, micros(now) - columns.time[rows]) / (half_life / timedelta(microseconds=1))
+            order = np.lexsort((columns.born[rows], -columns.importance[rows] * np.exp2(-ages)))[:top_k]
+            return [slot.index.ids[row] for row in rows[order].tolist()], len(rows)
 
     def nearest(
         self,

@@ -13,12 +13,10 @@ import msgspec
 
 from haversack.errors import ConflictError
 from haversack.model.times import EPOCH
-from haversack.store.port import Batch, Store, Written
+from haversack.store.port import LEASE, Batch, Store, Written
 from haversack.store.records import Collection
 
-__all__ = ["COLLECTION", "LEASES", "Lease", "acquire", "held_by", "release", "releasing", "renewing"]
-
-COLLECTION = "lease"
+__all__ = ["LEASES", "Lease", "acquire", "held_by", "release", "releasing", "renewing"]
 
 
 class _Held(msgspec.Struct, frozen=True):
@@ -26,7 +24,7 @@ class _Held(msgspec.Struct, frozen=True):
     until: datetime
 
 
-LEASES = Collection(COLLECTION, _Held)
+LEASES = Collection(LEASE, _Held)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,7 @@ class Lease:
 
 def held_by(store: Store, namespace: str, key: str, now: datetime) -> str | None:
     """Whose the lease is at the moment, if anybody's."""
-    record = store.record(namespace, COLLECTION, key)
+    record = store.record(namespace, LEASE, key)
     held = LEASES.value_of(record)
     return held.owner if held is not None and held.until > now else None
 
@@ -57,13 +55,13 @@ def acquire(
     abandoned: Callable[[str], bool] = lambda _: False,
 ) -> Lease | None:
     """The lease, or None while somebody holds it; an owner that is `abandoned` holds nothing."""
-    record = store.record(namespace, COLLECTION, key)
+    record = store.record(namespace, LEASE, key)
     held = LEASES.value_of(record)
     if held is not None and held.until > now and not abandoned(held.owner):
         return None
     version = record.version if record else 0
     until = now + timedelta(seconds=seconds)
-    written = Written(collection=COLLECTION, key=key, value=_value(owner, until), expected=version)
+    written = Written(collection=LEASE, key=key, value=_value(owner, until), expected=version)
     try:
         store.apply(namespace, Batch(records=(written,)))
     except ConflictError:
@@ -73,7 +71,7 @@ def acquire(
 
 def renewing(lease: Lease, until: datetime) -> tuple[Lease, Written]:
     """The lease with a later end, and the write that makes it so; it fails the batch when the lease was lost."""
-    written = Written(collection=COLLECTION, key=lease.key, value=_value(lease.owner, until), expected=lease.version)
+    written = Written(collection=LEASE, key=lease.key, value=_value(lease.owner, until), expected=lease.version)
     return Lease(key=lease.key, owner=lease.owner, until=until, version=lease.version + 1), written
 
 
@@ -82,7 +80,7 @@ def releasing(lease: Lease) -> Written:
 
     It is over at any time: a clock that jumps back does not bring it to life again.
     """
-    return Written(collection=COLLECTION, key=lease.key, value=_value(lease.owner, EPOCH), expected=lease.version)
+    return Written(collection=LEASE, key=lease.key, value=_value(lease.owner, EPOCH), expected=lease.version)
 
 
 def release(store: Store, namespace: str, lease: Lease) -> None:

@@ -8,13 +8,30 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import islice
 
 from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import fingerprint
 from haversack.model.lives import lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
+from haversack.model.query import Filter
+from haversack.store.plan import (
+    Found,
+    HeldTurn,
+    Needs,
+    SessionPlace,
+    Tombstone,
+    Writes,
+    decide,
+    held,
+    needs,
+    sources_of,
+    text_of,
+    turn_digest,
+)
 from haversack.store.port import (
     BY_SESSION,
     SEGMENT,
@@ -23,23 +40,12 @@ from haversack.store.port import (
     Batch,
     Census,
     Changes,
-    Erasure,
     LifePage,
-    Price,
     Record,
-    Restage,
     Restaged,
-    Vector,
-    Written,
 )
 
 __all__ = ["MemoryStore"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Tombstone:
-    fingerprint: str
-    changed: int
 
 
 @dataclass(slots=True)
@@ -51,15 +57,13 @@ class _Space:
     """The number at which the whole namespace was last erased."""
     memories: dict[str, Memory] = field(default_factory=dict[str, Memory])
     turns: dict[str, Turn] = field(default_factory=dict[str, Turn])
-    next_position: dict[str, int] = field(default_factory=dict[str, int])
-    taken: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    """(session, key) of every turn that is or was here."""
-    gone: set[str] = field(default_factory=set[str])
-    """Ids of erased turns."""
+    places: dict[str, SessionPlace] = field(default_factory=dict[str, SessionPlace])
+    digests: set[str] = field(default_factory=set[str])
+    """What erased turns left."""
     prices: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     vectors: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
     records: dict[tuple[str, str], Record] = field(default_factory=dict[tuple[str, str], Record])
-    tombstones: dict[str, _Tombstone] = field(default_factory=dict[str, _Tombstone])
+    tombstones: dict[str, Tombstone] = field(default_factory=dict[str, Tombstone])
     told: dict[str, int] = field(default_factory=dict[str, int])
     """The number at which more than its stage was last written, by memory."""
 
@@ -69,9 +73,8 @@ class _Space:
             reset=self.reset,
             memories=self.memories.copy(),
             turns=self.turns.copy(),
-            next_position=self.next_position.copy(),
-            taken=self.taken.copy(),
-            gone=self.gone.copy(),
+            places=self.places.copy(),
+            digests=self.digests.copy(),
             prices=self.prices.copy(),
             vectors=self.vectors.copy(),
             records=self.records.copy(),
@@ -80,7 +83,7 @@ class _Space:
         )
 
     def holds_anything(self) -> bool:
-        return bool(self.memories or self.turns or self.taken or self.gone or self.records or self.tombstones)
+        return bool(self.memories or self.turns or self.digests or self.records or self.tombstones)
 
     def next_number(self) -> int:
         self.sequence += 1
@@ -101,16 +104,19 @@ class MemoryStore:
         """See the port."""
         with self._writing:
             draft = self._space(namespace).copy()
-            applied = _apply(draft, batch)
+            writes = decide(batch, _found(draft, needs(batch)))
+            _write(draft, writes)
             self._spaces[namespace] = draft
-        return applied
+        return writes.applied
 
     def memories(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """See the port."""
         held = self._space(namespace).memories
         return [held[each] for each in ids if each in held]
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
+    def changes(
+        self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0, model: str | None = None
+    ) -> Changes:
         """See the port."""
         space = self._space(namespace)
         written = [(memory.changed, memory) for memory in space.memories.values() if memory.changed > since]
@@ -119,8 +125,10 @@ class MemoryStore:
         shown = found[:limit]
         more = len(found) > len(shown)
         memories = [what for _, what in shown if isinstance(what, Memory)]
+        told = tuple(each for each in memories if space.told[each.id] > known)
         return Changes(
-            memories=tuple(each for each in memories if space.told[each.id] > known),
+            memories=told,
+            vectors={} if model is None else self.vectors(namespace, model, [each.id for each in told]),
             restaged=tuple(
                 Restaged(each.id, each.stage, each.importance) for each in memories if space.told[each.id] <= known
             ),
@@ -129,6 +137,35 @@ class MemoryStore:
             more=more,
             reset=space.reset > since,
         )
+
+    def select(
+        self, namespace: str, chosen: Filter, *, now: datetime | None, after: int = 0, limit: int | None = None
+    ) -> list[Memory]:
+        """See the port."""
+        later = (memory for memory in self._space(namespace).memories.values() if memory.changed > after)
+        found = (
+            memory
+            for memory in sorted(later, key=lambda memory: memory.changed)
+            if (chosen.unmet_by(memory) if now is None else chosen.reason_against(memory, now)) is None
+        )
+        return list(islice(found, limit))
+
+    def superseded(self, namespace: str) -> list[Memory]:
+        """See the port."""
+        held = (memory for memory in self._space(namespace).memories.values() if memory.stage is not Stage.DELETED)
+        found = (memory for memory in held if memory.superseded_by is not None)
+        return sorted(found, key=lambda memory: -memory.born)
+
+    def derived(self, namespace: str, sources: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        wanted = set(sources)
+        found = (one for one in self._space(namespace).memories.values() if not wanted.isdisjoint(sources_of(one)))
+        return sorted(found, key=lambda memory: memory.born)
+
+    def parts(self, namespace: str, texts: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        found = (memory for memory in self._space(namespace).memories.values() if text_of(memory) in set(texts))
+        return sorted(found, key=lambda memory: memory.born)
 
     def lives(
         self, namespace: str, *, spared: Collection[Kind] = (), since: int = 0, limit: int = 10_000, sized: bool = False
@@ -203,7 +240,7 @@ class MemoryStore:
     def erased(self, namespace: str, ids: Sequence[str]) -> set[str]:
         """See the port."""
         space = self._space(namespace)
-        return (space.gone | space.tombstones.keys()) & set(ids)
+        return {name for name in ids if name in space.tombstones or turn_digest(name) in space.digests}
 
     def prices(self, namespace: str, encoding: str, ids: Sequence[str]) -> dict[str, int]:
         """See the port."""
@@ -224,10 +261,22 @@ class MemoryStore:
         return self._space(namespace).records.get((collection, key))
 
     def records(
-        self, namespace: str, collection: str, *, prefix: str = "", after: str = "", limit: int = 1_000
+        self,
+        namespace: str,
+        collection: str,
+        *,
+        prefix: str = "",
+        after: str = "",
+        limit: int = 1_000,
+        about: str | None = None,
+        session: str | None = None,
     ) -> list[Record]:
         """See the port."""
-        held = [record for record in self._space(namespace).records.values() if record.collection == collection]
+        held = [
+            record
+            for record in self._space(namespace).records.values()
+            if record.collection == collection and about in {None, record.about} and session in {None, record.session}
+        ]
         found = [record for record in held if record.key.startswith(prefix) and record.key > after]
         return sorted(found, key=lambda record: record.key)[:limit]
 
@@ -254,170 +303,99 @@ class MemoryStore:
         return self._spaces.get(namespace) or _Space()
 
 
-def _apply(space: _Space, batch: Batch) -> Applied:
-    gone_memories: list[str] = []
-    gone_turns: list[str] = []
-    if batch.erase is not None:
-        gone_memories, gone_turns = _erase(space, batch.erase)
-    if missing := set(batch.made_of) - space.turns.keys():
-        raise ConflictError(f"turn {min(missing)} was erased meanwhile")
-    appended, skipped = _append(space, batch.turns)
-    ignored = _made_from_alone(batch.memories, skipped)
-    _write(space, [memory for memory in batch.memories if memory.id not in ignored], batch.seen)
-    _restage(space, batch.stages)
-    _value(space, ignored, batch.prices, batch.vectors)
-    for written in batch.records:
-        _put(space, written)
-    return Applied(
-        sequence=space.sequence,
-        turns=tuple(appended),
-        skipped=tuple(skipped),
-        erased_memories=tuple(gone_memories),
-        erased_turns=tuple(gone_turns),
-    )
-
-
-def _erase(space: _Space, erasure: Erasure) -> tuple[list[str], list[str]]:
-    memories = sorted(
-        (each for each in space.memories.values() if erasure.everything or each.id in erasure.memories),
-        key=lambda memory: memory.born,
-    )
-    turns = sorted(
-        (
-            each
-            for each in space.turns.values()
-            if erasure.everything or each.id in erasure.turns or each.session in erasure.sessions
-        ),
-        key=lambda turn: (turn.session, turn.position),
-    )
-    gone_memories = [memory.id for memory in memories]
-    gone_turns = [turn.id for turn in turns]
-    if erasure.graves:
-        _bury(space, memories, turns)
+def _found(space: _Space, wanted: Needs) -> Found:
+    if wanted.everything:
+        there, turns = list(space.memories), list(space.turns)
     else:
-        space.taken -= {(turn.session, turn.key) for turn in turns if turn.key is not None}
-    if erasure.everything:
-        _clear(space, graves=erasure.graves)
-        return gone_memories, gone_turns
-    for memory in memories:
-        del space.memories[memory.id]
-        _devalue(space, memory.id)
-    for turn in turns:
-        del space.turns[turn.id]
-    words = {*gone_memories, *gone_turns}
-    touched = {*erasure.sessions, *(turn.session for turn in turns)}
-    over = touched - {turn.session for turn in space.turns.values()}
-    for session in over:
-        space.next_position.pop(session, None)
+        there = [name for name in wanted.memories if name in space.memories]
+        turns = [
+            turn.id
+            for turn in space.turns.values()
+            if turn.id in wanted.turns or turn.session in wanted.sessions or (turn.session, turn.key) in wanted.keys
+        ]
+    sessions = {*wanted.places, *(space.turns[name].session for name in turns)}
+    return Found(
+        sequence=space.sequence,
+        memories={name: held(space.memories[name]) for name in there},
+        numbers={name: space.memories[name].changed for name in wanted.numbers if name in space.memories},
+        tombstones=space.tombstones.keys() & set(wanted.tombstones),
+        turns={name: _held_turn(space.turns[name]) for name in turns},
+        places={session: space.places[session] for session in sessions if session in space.places},
+        digests=space.digests & set(wanted.digests),
+        records={
+            address: record.version
+            for address in wanted.records
+            if (record := space.records.get((address.collection, address.key)))
+        },
+    )
+
+
+def _held_turn(turn: Turn) -> HeldTurn:
+    return HeldTurn(turn.id, turn.session, turn.position, turn.key)
+
+
+def _write(space: _Space, writes: Writes) -> None:
+    space.sequence = writes.applied.sequence
+    if writes.erased:
+        _erase(space, writes)
+    space.turns.update((turn.id, turn) for turn in writes.turns)
+    space.places.update(writes.places)
+    for session in writes.recounted:
+        space.places[session] = _recounted(space, session)
+    for memory in (*writes.inserts, *writes.updates):
+        space.memories[memory.id] = memory
+        space.told[memory.id] = memory.changed
+    _devalue(space, writes.devalued)
+    for stage, number in writes.stages:
+        held = space.memories.get(stage.memory)
+        if held is None or held.changed != stage.changed:
+            raise ConflictError("a memory was changed meanwhile; read it again")
+        space.memories[stage.memory] = replace(held, stage=stage.stage, changed=number)
+    space.prices.update(((one.memory, one.encoding), one.tokens) for one in writes.prices)
+    space.vectors.update(((one.memory, one.model), one.data) for one in writes.vectors)
+    space.records.update(((one.collection, one.key), one) for one in writes.records)
+    for address in writes.dropped:
+        space.records.pop((address.collection, address.key), None)
+
+
+def _erase(space: _Space, writes: Writes) -> None:
+    if writes.everything:
+        _clear(space, graves=writes.graves)
+    space.reset = space.reset if writes.reset is None else writes.reset
+    for name in writes.gone:
+        del space.memories[name]
+    _devalue(space, writes.gone)
+    space.tombstones.update((stone.id, stone) for stone in writes.buried)
+    for name in writes.unsaid:
+        del space.turns[name]
+    space.digests.update(writes.digests)
+    for session in writes.ended:
+        space.places.pop(session, None)
     for collection, key in list(space.records):
-        is_about = key in words or (collection in BY_SESSION and key in over)
-        if is_about or (words and collection == SEGMENT):
+        is_over = collection in BY_SESSION and key in writes.ended
+        if is_over or key in writes.about or (writes.segments and collection == SEGMENT):
             del space.records[collection, key]
-    return gone_memories, gone_turns
-
-
-def _bury(space: _Space, memories: Iterable[Memory], turns: Iterable[Turn]) -> None:
-    for memory in memories:
-        space.tombstones[memory.id] = _Tombstone(fingerprint(memory.kind, memory.content), space.next_number())
-    space.gone.update(turn.id for turn in turns)
 
 
 def _clear(space: _Space, *, graves: bool) -> None:
-    for held in (space.memories, space.turns, space.next_position, space.prices, space.vectors, space.records):
-        held.clear()
+    for rows in (space.memories, space.turns, space.places, space.prices, space.vectors, space.records):
+        rows.clear()
     if not graves:
-        for held in (space.taken, space.gone, space.tombstones):
-            held.clear()
-    space.reset = space.next_number()
+        space.digests.clear()
+        space.tombstones.clear()
 
 
-def _append(space: _Space, turns: Iterable[Turn]) -> tuple[list[Turn], list[str]]:
-    appended: list[Turn] = []
-    skipped: list[str] = []
-    for turn in turns:
-        if (
-            turn.id in space.turns
-            or turn.id in space.gone
-            or (turn.key is not None and (turn.session, turn.key) in space.taken)
-        ):
-            skipped.append(turn.id)
-            continue
-        placed = replace(turn, position=space.next_position.get(turn.session, 0))
-        space.next_position[turn.session] = placed.position + 1
-        space.turns[turn.id] = placed
-        if turn.key is not None:
-            space.taken.add((turn.session, turn.key))
-        appended.append(placed)
-    return appended, skipped
+def _recounted(space: _Space, session: str) -> SessionPlace:
+    times = [turn.at for turn in space.turns.values() if turn.session == session]
+    return SessionPlace(space.places[session].next, len(times), min(times), max(times))
 
 
-def _made_from_alone(memories: Iterable[Memory], skipped: Iterable[str]) -> set[str]:
-    there = set(skipped)
-    return {memory.id for memory in memories if memory.source.turns and there.issuperset(memory.source.turns)}
-
-
-def _write(space: _Space, memories: Iterable[Memory], seen: int | None) -> None:
-    fresh = {memory.id: memory for memory in memories}
-    for former in (space.memories[name] for name in fresh if name in space.memories):
-        if seen is not None and former.changed > seen:
-            raise ConflictError(f"memory {former.id} was changed meanwhile; read it again")
-    for name in (name for name, memory in fresh.items() if memory.born and name not in space.memories):
-        if seen is not None:
-            raise ConflictError(f"memory {name} was erased meanwhile")
-    for memory in fresh.values():
-        if memory.id in space.tombstones:
-            msg = f"memory {memory.id} was erased for good; its id cannot be used again"
-            raise ConflictError(msg)
-        number = space.next_number()
-        former = space.memories.get(memory.id)
-        if former is not None and _shown(former) != _shown(memory):
-            _devalue(space, memory.id)
-        space.memories[memory.id] = replace(memory, born=former.born if former else number, changed=number)
-        space.told[memory.id] = number
-
-
-def _restage(space: _Space, stages: Iterable[Restage]) -> None:
-    for name, changed, stage in stages:
-        memory = space.memories.get(name)
-        if memory is None or memory.changed != changed:
-            raise ConflictError(f"memory {name} was changed meanwhile; read it again")
-        space.memories[name] = replace(memory, stage=stage, changed=space.next_number())
+def _devalue(space: _Space, memories: Collection[str]) -> None:
+    if memories:
+        space.prices = {address: price for address, price in space.prices.items() if address[0] not in memories}
+        space.vectors = {address: data for address, data in space.vectors.items() if address[0] not in memories}
 
 
 def _is_spared(memory: Memory, kinds: Collection[Kind]) -> bool:
     ends = memory.expires_at is not None or memory.stage is Stage.DELETED
     return not ends and (memory.pinned or memory.kind in kinds)
-
-
-def _shown(memory: Memory) -> tuple[object, ...]:
-    return memory.kind, memory.content, memory.speaker, memory.event_time
-
-
-def _devalue(space: _Space, memory: str) -> None:
-    space.prices = {address: price for address, price in space.prices.items() if address[0] != memory}
-    space.vectors = {address: data for address, data in space.vectors.items() if address[0] != memory}
-
-
-def _value(space: _Space, ignored: set[str], prices: Iterable[Price], vectors: Iterable[Vector]) -> None:
-    for price in prices:
-        if price.memory in space.memories and price.memory not in ignored:
-            space.prices[price.memory, price.encoding] = price.tokens
-    for vector in vectors:
-        memory = space.memories.get(vector.memory)
-        if memory and vector.memory not in ignored and vector.changed in {None, memory.changed}:
-            space.vectors[vector.memory, vector.model] = vector.data
-
-
-def _put(space: _Space, written: Written) -> None:
-    address = (written.collection, written.key)
-    former = space.records.get(address)
-    version = former.version if former else 0
-    if written.expected is not None and written.expected != version:
-        msg = f"record {written.key!r} of {written.collection!r} is at version {version}, not {written.expected}"
-        raise ConflictError(msg)
-    if written.value is None:
-        space.records.pop(address, None)
-    else:
-        space.records[address] = Record(
-            collection=written.collection, key=written.key, value=written.value, version=version + 1
-        )

@@ -8,16 +8,19 @@ and vectors do not move it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from haversack.model.lives import Lives
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
+from haversack.model.query import Filter
 
 __all__ = [
     "BY_SESSION",
+    "LEASE",
     "SEGMENT",
     "SYSTEM",
     "Applied",
@@ -45,6 +48,9 @@ SYSTEM = ""
 
 SEGMENT = "segment"
 """The collection of the recall index's segments: an erasure in a namespace drops them all, for they hold its words."""
+
+LEASE = "lease"
+"""The collection of leases: who works on what, and until when."""
 
 BY_SESSION = ("extracted", "view")
 """Collections whose keys are names of sessions and whose values know places of its turns."""
@@ -87,6 +93,10 @@ class Record:
     value: bytes
     version: int = 0
     """Assigned by the store: 1 when first put, one more each time."""
+    about: str | None = None
+    """Of a record in SYSTEM: the namespace that it speaks of."""
+    session: str | None = None
+    """The session that it speaks of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +107,9 @@ class Written:
     key: str
     value: bytes | None
     expected: int | None = None
+    about: str | None = None
+    """As in a Record."""
+    session: str | None = None
 
 
 class Restage(NamedTuple):
@@ -197,6 +210,8 @@ class Changes:
     """Whether the limit cut the list short."""
     reset: bool = False
     """The whole namespace was erased after that number: drop all that was known before, then take in `memories`."""
+    vectors: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """Stored vectors of `memories`, by id, where a model was asked for."""
     restaged: tuple[Restaged, ...] = ()
     """Those of which only the stage changed after what the caller knows; they are not among `memories`."""
 
@@ -252,11 +267,38 @@ class Store(Protocol):
         """Those that exist, in the order asked."""
         ...
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
+    def changes(
+        self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0, model: str | None = None
+    ) -> Changes:
         """Memories written and erased after `since`, by change number; each memory once, as it is now.
 
-        The limit counts all of them together. A caller who holds every memory as of the change number `known` (at most
-        `since`) is told in brief of those whose stage alone changed after it (`restaged`).
+        With a `model`, their vectors come along. The limit counts all changes together. A caller who holds every
+        memory as of the change number `known` (at most `since`) is told in brief of those whose stage alone changed
+        after it (`restaged`).
+        """
+        ...
+
+    def select(
+        self, namespace: str, chosen: Filter, *, now: datetime | None, after: int = 0, limit: int | None = None
+    ) -> list[Memory]:
+        """Return memories that pass the filter at the moment `now`, by change number, behind the number `after`.
+
+        With `now` None only what the filter states counts, not whether a memory is deleted, superseded or expired.
+        """
+        ...
+
+    def superseded(self, namespace: str) -> list[Memory]:
+        """Return the memories that another one took the place of, newest first, without softly deleted ones."""
+        ...
+
+    def derived(self, namespace: str, sources: Sequence[str]) -> list[Memory]:
+        """Return the memories that name one of these memories or turns as a source, or repeat it, by birth."""
+        ...
+
+    def parts(self, namespace: str, texts: Sequence[str]) -> list[Memory]:
+        """Return the parts of these texts, by birth.
+
+        A text is named by the turn that it was said in, or else by its first part.
         """
         ...
 
@@ -324,9 +366,20 @@ class Store(Protocol):
         ...
 
     def records(
-        self, namespace: str, collection: str, *, prefix: str = "", after: str = "", limit: int = 1_000
+        self,
+        namespace: str,
+        collection: str,
+        *,
+        prefix: str = "",
+        after: str = "",
+        limit: int = 1_000,
+        about: str | None = None,
+        session: str | None = None,
     ) -> list[Record]:
-        """Records whose key starts with `prefix` and sorts behind `after`, by key (code point order)."""
+        """Records whose key starts with `prefix` and sorts behind `after`, by key (code point order).
+
+        With `about` or `session` only those that speak of this namespace, this session.
+        """
         ...
 
     def census(self, namespace: str) -> Census:

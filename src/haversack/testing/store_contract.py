@@ -15,11 +15,13 @@ from datetime import UTC, datetime, timedelta
 
 from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import fingerprint
-from haversack.model.lives import DELETED_AT, lives_of
+from haversack.model.lives import DELETED_AT, DUPLICATE_OF, lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
+from haversack.model.query import Filter
 from haversack.store.port import (
     BY_SESSION,
+    LEASE,
     SEGMENT,
     SYSTEM,
     Batch,
@@ -129,6 +131,134 @@ class StoreContract(ABC):
         assert (first.content, first.born, first.changed) == ("new words", 1, 3)
         assert (second.born, second.changed) == (2, 2)
         assert (store.sequence("n"), store.sequence("other")) == (3, 0)
+
+    def test_what_passes_a_filter_comes_by_change_number(self) -> None:
+        store = self.open_store()
+        at = _START + timedelta(days=1)
+        plain = [sample_memory(number) for number in range(8)]
+        rows = (
+            replace(plain[0], tags=("a", "b\0c"), source=Source(session="s")),
+            replace(plain[1], tags=("A",), source=Source(session="s ")),
+            replace(plain[2], kind=Kind.PASSAGE, source=Source(session="s"), metadata={"n": 1, "x\0": None}),
+            replace(plain[3], stage=Stage.DELETED, metadata={"n": True}),
+            replace(plain[4], superseded_by=plain[5].id, valid_to=at),
+            replace(plain[5], expires_at=at, metadata={"n": 1.0, "": ""}),
+            replace(plain[6], valid_from=at + timedelta(microseconds=1)),
+            replace(plain[7], tags=("b", "a"), metadata={"n": "1"}),
+        )
+        store.apply("n", Batch(memories=rows))
+        store.apply("n", Batch(memories=(rows[0],)))
+        store.apply("N", Batch(memories=rows))
+
+        def found(chosen: Filter, now: datetime | None = at, **page: int) -> list[int]:
+            return [int(memory.id) for memory in store.select("n", chosen, now=now, **page)]
+
+        assert found(Filter()) == [1, 2, 7, 0]
+        assert found(Filter(), None) == [1, 2, 3, 4, 5, 6, 7, 0]
+        assert found(Filter(), None, after=3, limit=2) == [3, 4]
+        assert found(Filter(), None, limit=0) == []
+        assert found(Filter(session="s")) == [2, 0]
+        assert found(Filter(kinds=frozenset({Kind.PASSAGE}))) == [2]
+        assert found(Filter(kinds=frozenset())) == []
+        assert found(Filter(tags=frozenset({"a"}))) == [7, 0]
+        assert found(Filter(tags=frozenset({"a", "b\0c"}))) == [0]
+        assert found(Filter(where=(("n", 1),)), None) == [2, 5]
+        assert found(Filter(where=(("n", True),)), None) == [3]
+        assert found(Filter(where=(("x\0", None),))) == [2]
+        assert found(Filter(where=(("y", None),))) == []
+        assert found(Filter(since=plain[2].event_time, until=plain[7].event_time)) == [2]
+        assert found(Filter(as_of=at - timedelta(microseconds=1))) == [1, 2, 4, 5, 7, 0]
+
+    def test_what_was_made_of_what(self) -> None:
+        store = self.open_store()
+        plain = [sample_memory(number) for number in range(6)]
+        rows = (
+            replace(plain[0], source=Source(turns=("t1",))),
+            replace(plain[1], source=Source(memories=(plain[0].id, plain[5].id))),
+            replace(plain[2], metadata={DUPLICATE_OF: plain[1].id}),
+            replace(plain[3], metadata={DUPLICATE_OF: 7}, source=Source(turns=("t1", "t2"))),
+        )
+        store.apply("n", Batch(memories=rows))
+
+        def made_of(*names: str) -> list[str]:
+            return [memory.id for memory in store.derived("n", names)]
+
+        assert made_of("t1") == [plain[0].id, plain[3].id]
+        assert made_of("t2", "t1", "t2") == [plain[0].id, plain[3].id]
+        assert made_of(plain[0].id) == [plain[1].id]
+        assert made_of(plain[1].id) == [plain[2].id]
+        assert made_of("nobody") == []
+        assert store.derived("N", ["t1"]) == []
+        store.apply("n", Batch(memories=(replace(rows[3], source=Source(turns=("t2",))),)))
+        assert made_of("t1") == [plain[0].id]
+        assert made_of("t2") == [plain[3].id]
+        store.apply("n", Batch(erase=Erasure(memories=(plain[3].id,))))
+        assert made_of("t2") == []
+        store.apply("n", Batch(erase=Erasure(everything=True)))
+        assert made_of("t1", plain[0].id, plain[1].id) == []
+
+    def test_the_parts_of_texts(self) -> None:
+        store = self.open_store()
+        plain = [sample_memory(number, kind=Kind.PASSAGE) for number in range(7)]
+        rows = (
+            replace(plain[0], source=Source(turns=("t1",), part=(0, 2))),
+            replace(plain[1], source=Source(turns=("t1",), part=(1, 2))),
+            replace(plain[2], source=Source(part=(0, 2))),
+            replace(plain[3], source=Source(part=(1, 2), memories=("other", plain[2].id))),
+            replace(plain[4], source=Source(turns=("t1",), part=(0, 1))),
+            replace(plain[5], source=Source(turns=("t1",))),
+            replace(plain[6], source=Source(part=(1, 2))),
+        )
+        store.apply("n", Batch(memories=rows[::-1]))
+        assert [memory.id for memory in store.parts("n", ["t1"])] == [plain[1].id, plain[0].id]
+        assert [memory.id for memory in store.parts("n", [plain[2].id])] == [plain[3].id, plain[2].id]
+        assert store.parts("n", ["other", plain[6].id, ""]) == []
+        assert store.parts("N", ["t1"]) == []
+        store.apply("n", Batch(memories=(replace(rows[0], source=Source(turns=("t1",))),)))
+        assert [memory.id for memory in store.parts("n", ["t1"])] == [plain[1].id]
+
+    def test_what_was_superseded_comes_newest_first(self) -> None:
+        store = self.open_store()
+        rows = tuple(replace(sample_memory(number), superseded_by="x" if number != 1 else None) for number in range(3))
+        rows = (*rows, replace(sample_memory(3), superseded_by="x", stage=Stage.DELETED))
+        store.apply("n", Batch(memories=rows))
+        store.apply("N", Batch(memories=rows))
+        assert [memory.id for memory in store.superseded("n")] == [rows[2].id, rows[0].id]
+
+    def test_changes_bring_their_vectors(self) -> None:
+        store = self.open_store()
+        rows = tuple(sample_memory(number) for number in range(3))
+        vectors = tuple(Vector(memory=row.id, model="m", data=row.id.encode()) for row in rows[1:])
+        store.apply("n", Batch(memories=rows, vectors=vectors))
+        store.apply("n", Batch(vectors=(Vector(memory=rows[0].id, model="M", data=b"other"),)))
+        assert store.changes("n", model="m").vectors == {row.id: row.id.encode() for row in rows[1:]}
+        assert store.changes("n", model="m", since=1, limit=1).vectors == {rows[1].id: rows[1].id.encode()}
+        assert store.changes("n", model="m", since=3).vectors == {}
+        assert store.changes("n").vectors == {}
+
+    def test_records_are_found_by_what_they_speak_of(self) -> None:
+        store = self.open_store()
+
+        def put(collection: str, key: str, about: str | None, session: str | None) -> Written:
+            return Written(collection=collection, key=key, value=b"v", about=about, session=session)
+
+        for collection in ("audit", "job", "key", LEASE, "c"):
+            written = (put(collection, "1", "n", "s"), put(collection, "2", "n", None), put(collection, "3", "N", "s"))
+            store.apply(SYSTEM, Batch(records=written))
+            store.apply("n", Batch(records=(put(collection, "4", None, "s"), put(collection, "5", None, "S"))))
+
+            def found(
+                namespace: str, about: str | None = None, session: str | None = None, kind: str = collection
+            ) -> str:
+                records = store.records(namespace, kind, about=about, session=session)
+                return "".join(record.key for record in records)
+
+            assert (found(SYSTEM), found(SYSTEM, "n"), found(SYSTEM, "n", "s")) == ("123", "12", "1")
+            assert (found("n"), found("n", None, "s"), found("n", "n")) == ("45", "4", "")
+            store.apply(SYSTEM, Batch(records=(put(collection, "1", "N", None),)))
+            assert (found(SYSTEM, "n", "s"), found(SYSTEM, "N")) == ("", "13")
+            record = Record(collection=collection, key="1", value=b"v", version=2, about="N")
+            assert store.record(SYSTEM, collection, "1") == record
 
     def test_turns_records_prices_and_vectors_take_no_number(self) -> None:
         store = self.open_store()

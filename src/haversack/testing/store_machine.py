@@ -23,7 +23,7 @@ from haversack.store.memory import MemoryStore
 from haversack.store.port import SEGMENT, Applied, Batch, Erasure, LifePage, Price, Restage, Store, Vector, Written
 from haversack.testing.store_contract import sample_memory, sample_turn
 
-__all__ = ["StoreMachine"]
+__all__ = ["StoreMachine", "batches"]
 
 _NAMESPACES = ("a", "a\0")
 """Two are enough to see one disturb the other, and few enough that calls meet what earlier ones left."""
@@ -100,7 +100,7 @@ def _some(values: st.SearchStrategy[Memory | Turn | Price | Vector | Written]) -
 
 
 # Each kind of batch alone, so that few are refused for what they have beside it; and all kinds in one.
-_batches = st.one_of(
+batches = st.one_of(
     st.builds(Batch, memories=_some(_memories), seen=st.none() | st.integers(0, 8)),
     st.builds(Batch, memories=_some(_memories), prices=_some(_prices), vectors=_some(_vectors)),
     st.builds(Batch, memories=_some(_memories), turns=_some(_turns), prices=_some(_prices)),
@@ -139,7 +139,7 @@ class StoreMachine(RuleBasedStateMachine):
         if hasattr(self, "store"):
             self.store.close()
 
-    @rule(namespace=_names, batches=st.lists(_batches, min_size=1, max_size=4))
+    @rule(namespace=_names, batches=st.lists(batches, min_size=1, max_size=4))
     def apply(self, namespace: str, batches: list[Batch]) -> None:
         """Both carry them out, or both refuse."""
         for batch in batches:

@@ -8,11 +8,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 
 import haversack
-from haversack.cli.app import EXIT_CODES, GROUPS
+from haversack.cli.app import EXIT_CODES, GROUPS, program
 
 from .conftest import Run
 
@@ -26,6 +27,27 @@ def test_help_groups_every_command_and_lists_the_exit_codes(run: Run) -> None:
             assert f"\n  {command} " in answer.out
     for code, meaning in EXIT_CODES.items():
         assert f"{code}  {meaning}" in answer.out
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    context = click.Context(program)
+    for group in GROUPS.values():
+        for name, entry in group.items():
+            command = program.get_command(context, name)
+            assert command is not None
+            assert entry.summary == command.get_short_help_str(90)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["nonsense"]])
+def test_what_needs_no_engine_loads_none(arguments: list[str]) -> None:
+    code = (
+        "import sys; from haversack.cli import main\n"
+        f"try: main({arguments!r})\n"
+        "except SystemExit: pass\n"
+        "print(sorted(name for name in sys.modules if name.startswith(('haversack', 'numpy', 'msgspec', 'yaml'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == str(["haversack", "haversack.cli", "haversack.cli.app", "haversack.errors"])
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_snapshot_says_what_it_holds_and_opens_with_any_unzip(store: SqliteSto
     snapshot = taken(store, site)
     manifest = verify(snapshot.path)
     assert manifest == snapshot.manifest == read_manifest(snapshot.path)
-    assert (manifest.taken_at, manifest.program, manifest.schema, manifest.only) == (NOW, "0.1.0", 2, None)
+    assert (manifest.taken_at, manifest.program, manifest.schema, manifest.only) == (NOW, "0.1.0", 3, None)
     assert manifest.namespaces["a"].census == store.census("a")
     assert manifest.namespaces["b"].sequence == store.sequence("b")
     with zipfile.ZipFile(snapshot.path) as archive_file:

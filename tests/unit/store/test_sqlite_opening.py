@@ -13,6 +13,7 @@ import pytest
 from haversack.errors import NewerStoreError, NotAStoreError, ReadOnlyError, StoreError
 from haversack.model.memory import Memory, Turn
 from haversack.store.port import Batch
+from haversack.store.sqlite.migrate import shipped
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory
@@ -37,7 +38,7 @@ def test_a_new_file_is_marked_as_ours(tmp_path: Path) -> None:
     _make(path)
     head = path.read_bytes()[:100]
     assert head[68:72] == b"HVSC"
-    assert int.from_bytes(head[60:64], "big") == 2
+    assert int.from_bytes(head[60:64], "big") == shipped()[-1].number
     assert head[18:20] == b"\x02\x02"  # write-ahead log
     assert _names(tmp_path) == ["store.db"]
 

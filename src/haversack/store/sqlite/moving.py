@@ -7,9 +7,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from haversack.store.plan import turn_digest
 from haversack.store.port import Graves
 from haversack.store.sqlite.lookup import find
-from haversack.store.sqlite.rows import turn_digest
 
 __all__ = ["bury", "distinct", "erased", "erased_turns", "graves_of"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -14,19 +13,19 @@ from haversack.model.identity import fingerprint
 from haversack.model.memory import Fields, Kind, Memory, Metadata, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Part, Role, Text, ToolCall
 from haversack.model.times import EPOCH, micros
+from haversack.store.plan import text_of
 
 __all__ = [
     "DAMAGE",
     "MEMORY_COLUMNS",
+    "STORED_ALONE",
     "TURN_COLUMNS",
     "Row",
     "damaged",
-    "key_digest",
     "memory_of",
     "row_of_memory",
     "row_of_turn",
     "session_of",
-    "turn_digest",
     "turn_of",
     "when",
 ]
@@ -37,7 +36,10 @@ MEMORY_COLUMNS = (
     "id, born, changed, kind, stage, content, created_at, event_time, speaker, importance, confidence, trust, entities,"
     " tags, metadata, pinned, source, valid_from, valid_to, expires_at, superseded_by, access_count, accessed_at"
 )
-"""In the order of `memory_of`; `row_of_memory` adds the fingerprint at the end."""
+"""In the order of `memory_of`; `row_of_memory` adds STORED_ALONE at the end."""
+
+STORED_ALONE = "fingerprint, session, text"
+"""Columns that are only asked by."""
 
 TURN_COLUMNS = "id, session, position, at, key, message, metadata"
 
@@ -122,16 +124,6 @@ _TIMES = ("created_at", "event_time", "valid_from", "valid_to", "expires_at", "a
 _PUT, _READ, _ABSENT = zip(*_readings(), strict=True)
 
 
-def key_digest(session: str, key: str) -> str:
-    """What remains of an erased turn's key: enough to know it again, not to read it (SHA-256, 128 bits)."""
-    return hashlib.sha256(f"{len(session)}:{session}{key}".encode()).hexdigest()[:32]
-
-
-def turn_digest(name: str) -> str:
-    """What remains of an erased turn's id. No key's digest is made of such words: those begin with a number."""
-    return hashlib.sha256(f"turn:{name}".encode()).hexdigest()[:32]
-
-
 def memory_of(row: Row) -> Memory:
     """The memory in a row of MEMORY_COLUMNS; raises StoreError that names a damaged one."""
     memory = object.__new__(Memory)
@@ -144,7 +136,7 @@ def memory_of(row: Row) -> Memory:
 
 
 def row_of_memory(memory: Memory, born: int, changed: int) -> Row:
-    """The row of MEMORY_COLUMNS and fingerprint; passages have none, for equal words said twice are two."""
+    """The row of MEMORY_COLUMNS and STORED_ALONE; passages have none, for equal words said twice are two."""
     return (
         memory.id,
         born,
@@ -170,6 +162,8 @@ def row_of_memory(memory: Memory, born: int, changed: int) -> Row:
         memory.access_count,
         _micros(memory.accessed_at),
         None if memory.kind is Kind.PASSAGE else fingerprint(memory.kind, memory.content),
+        memory.source.session,
+        text_of(memory),
     )
 
 

@@ -9,12 +9,16 @@ import sqlite3
 import warnings
 from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
+from haversack.model.query import Filter
 from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Restaged
+from haversack.store.sqlite import queries
 from haversack.store.sqlite.connection import Connections, Lease, connect, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
 from haversack.store.sqlite.lookup import find
@@ -24,6 +28,7 @@ from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, session_of, turn_of
 from haversack.store.sqlite.schema import REACTING, refuse_foreign_objects
 from haversack.store.sqlite.scrub import is_pending, scrub
+from haversack.store.sqlite.tables import RECORD_TABLES, table_of
 from haversack.store.sqlite.turns import Turns
 from haversack.store.sqlite.writing import carry_out
 
@@ -43,9 +48,10 @@ _RESTAGED = (
 )
 _ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
 _TURNS = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND session = ? AND position > ? ORDER BY position"
+_RECORD = "key, version, value, about, session"
 _HOLDING = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE namespace = s.namespace)"
-    for table in ("memories", "turns", "records", "tombstones", "erased_turns")
+    for table in ("memories", "turns", "records", "leases", "tombstones", "erased_turns")
 )
 
 
@@ -117,21 +123,52 @@ class SqliteStore:
             rows = {row[0]: row for row in find(connection, _MEMORIES, (namespace,), ids)}
         return [memory_of(rows[each]) for each in ids if each in rows]
 
-    def changes(self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0) -> Changes:
+    def changes(
+        self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0, model: str | None = None
+    ) -> Changes:
         """See the port."""
         with self._connections.lease() as connection:
             connection.execute("BEGIN")
             found = connection.execute(
                 "SELECT value, reset FROM sequences WHERE namespace = ?", (namespace,)
             ).fetchone()
+            if found is None or found[0] <= since:
+                connection.execute("COMMIT")
+                return Changes(memories=(), erased=(), upto=since, more=False)
             asked = (namespace, since, known, limit + 1)
             memories = list(map(memory_of, connection.execute(_CHANGED, asked)))
             # Every change takes a number of its own: where rows account for all of them, nothing else happened.
-            is_all = found is not None and len(memories) == found[0] - since
+            is_all = len(memories) == found[0] - since
             restaged = connection.execute(_RESTAGED, asked).fetchall() if known and not is_all else []
             erased = [] if is_all else connection.execute(_ERASED, (namespace, since, limit + 1)).fetchall()
+            merged = _merged(memories, restaged, erased, since=since, limit=limit, state=found)
+            if model is not None:
+                ids = [memory.id for memory in merged.memories]
+                merged = replace(merged, vectors=_vectors(connection, namespace, model, ids))
             connection.execute("COMMIT")
-        return _merged(memories, restaged, erased, since=since, limit=limit, state=found or (0, 0))
+        return merged
+
+    def select(
+        self, namespace: str, chosen: Filter, *, now: datetime | None, after: int = 0, limit: int | None = None
+    ) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return list(queries.select(connection, namespace, chosen, now=now, after=after, limit=limit))
+
+    def superseded(self, namespace: str) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return queries.superseded(connection, namespace)
+
+    def derived(self, namespace: str, sources: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return queries.derived(connection, namespace, sources)
+
+    def parts(self, namespace: str, texts: Sequence[str]) -> list[Memory]:
+        """See the port."""
+        with self._connections.lease() as connection:
+            return queries.parts(connection, namespace, texts)
 
     def lives(
         self, namespace: str, *, spared: Collection[Kind] = (), since: int = 0, limit: int = 10_000, sized: bool = False
@@ -218,9 +255,8 @@ class SqliteStore:
 
     def vectors(self, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
         """See the port."""
-        select = "SELECT memory, data FROM vectors WHERE namespace = ? AND model = ? AND memory IN"
         with self._connections.lease() as connection:
-            return dict(find(connection, select, (namespace, model), ids))
+            return _vectors(connection, namespace, model, ids)
 
     def embedded(self, namespace: str, model: str) -> int:
         """See the port."""
@@ -230,24 +266,35 @@ class SqliteStore:
 
     def record(self, namespace: str, collection: str, key: str) -> Record | None:
         """See the port."""
+        select = f"SELECT {_RECORD} FROM {table_of(namespace, collection)}"
         with self._connections.lease() as connection:
             row = connection.execute(
-                "SELECT version, value FROM records WHERE namespace = ? AND collection = ? AND key = ?",
-                (namespace, collection, key),
+                f"{select} WHERE namespace = ? AND collection = ? AND key = ?", (namespace, collection, key)
             ).fetchone()
-        return None if row is None else Record(collection=collection, key=key, version=row[0], value=row[1])
+        return None if row is None else _record_of(collection, row)
 
     def records(
-        self, namespace: str, collection: str, *, prefix: str = "", after: str = "", limit: int = 1_000
+        self,
+        namespace: str,
+        collection: str,
+        *,
+        prefix: str = "",
+        after: str = "",
+        limit: int = 1_000,
+        about: str | None = None,
+        session: str | None = None,
     ) -> list[Record]:
         """See the port."""
+        named = [("about", about), ("session", session)]
+        chosen = "".join(f" AND {column} = ?" for column, value in named if value is not None)
+        values = [value for _, value in named if value is not None]
+        statement = (
+            f"SELECT {_RECORD} FROM {table_of(namespace, collection)}"
+            f" WHERE namespace = ? AND collection = ? AND key >= ? AND key > ?{chosen} ORDER BY key LIMIT ?"
+        )
         with self._connections.lease() as connection:
-            rows = connection.execute(
-                "SELECT key, version, value FROM records"
-                " WHERE namespace = ? AND collection = ? AND key >= ? AND key > ? ORDER BY key LIMIT ?",
-                (namespace, collection, prefix, after, limit),
-            ).fetchall()
-        found = [Record(collection=collection, key=key, version=version, value=value) for key, version, value in rows]
+            rows = connection.execute(statement, (namespace, collection, prefix, after, *values, limit)).fetchall()
+        found = [_record_of(collection, row) for row in rows]
         return [record for record in found if record.key.startswith(prefix)]
 
     def census(self, namespace: str) -> Census:
@@ -286,7 +333,8 @@ class SqliteStore:
     def collections(self, namespace: str) -> list[str]:
         """See the port's Moves."""
         with self._connections.lease() as connection:
-            return distinct(connection, "records", "collection", namespace)
+            found = (distinct(connection, table, "collection", namespace) for table in RECORD_TABLES)
+            return sorted({collection for collections in found for collection in collections})
 
     def embedders(self, namespace: str) -> list[str]:
         """See the port's Moves."""
@@ -385,6 +433,16 @@ def _prepare(
         raise typed_error(error, path) from error
     except OSError as error:
         raise StoreError(f"{path} could not be copied aside before its migration: {error.strerror}") from error
+
+
+def _record_of(collection: str, row: Row) -> Record:
+    key, version, value, about, session = row
+    return Record(collection=collection, key=key, version=version, value=value, about=about, session=session)
+
+
+def _vectors(connection: sqlite3.Connection, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
+    select = "SELECT memory, data FROM vectors WHERE namespace = ? AND model = ? AND memory IN"
+    return dict(find(connection, select, (namespace, model), ids))
 
 
 def _merged(

@@ -1,33 +1,33 @@
-"""One batch carried out inside the caller's transaction. What it must know of the present it reads in a few lookups."""
+"""One batch carried out inside the caller's transaction: read what its rules need, write what they decide."""
 
 # ruff: noqa: S608 - statements are put together from our own names, never from values
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from haversack.errors import ConflictError
-from haversack.model.identity import fingerprint
-from haversack.model.memory import Kind, Memory, Turn
 from haversack.model.times import micros
-from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, Erasure, Price, Restage, Vector, Written
+from haversack.store.plan import Found, HeldMemory, HeldTurn, Needs, SessionPlace, Writes, decide, held, needs
+from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, RecordKey
 from haversack.store.sqlite.lookup import find
-from haversack.store.sqlite.moving import erased_turns
 from haversack.store.sqlite.rows import (
     MEMORY_COLUMNS,
+    STORED_ALONE,
     TURN_COLUMNS,
     Row,
-    key_digest,
+    memory_of,
     row_of_memory,
     row_of_turn,
-    turn_digest,
+    when,
 )
+from haversack.store.sqlite.tables import RECORD_TABLES, table_of
 
 __all__ = ["carry_out"]
 
-_MEMORY_NAMES = f"{MEMORY_COLUMNS}, fingerprint".split(", ")
+_MEMORY_NAMES = f"{MEMORY_COLUMNS}, {STORED_ALONE}".split(", ")
 _INSERT_MEMORY = (
     f"INSERT INTO memories ({', '.join(_MEMORY_NAMES)}, namespace) VALUES ({', '.join('?' * len(_MEMORY_NAMES))}, ?)"
 )
@@ -40,326 +40,209 @@ _RESTAGE = (
     " WHERE namespace = ? AND changed = ? AND id = ?"
 )
 _INSERT_TURN = f"INSERT INTO turns ({TURN_COLUMNS}, namespace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_HOLDS_WORDS = ("memories", "prices", "vectors", "turns", "sessions", "records")
+_RECOUNT = (
+    "UPDATE sessions SET (turns, first_at, last_at) ="
+    " (SELECT count(*), min(at), max(at) FROM turns WHERE namespace = ?1 AND session = ?2)"
+    " WHERE namespace = ?1 AND session = ?2"
+)
+_PUT_SESSION = (
+    "INSERT OR REPLACE INTO sessions (namespace, session, next, turns, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?)"
+)
+_PUT_PRICE = (
+    "INSERT INTO prices (namespace, memory, encoding, tokens) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (namespace, memory, encoding) DO UPDATE SET tokens = excluded.tokens"
+)
+_PUT_VECTOR = (
+    "INSERT INTO vectors (namespace, memory, model, data) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (namespace, memory, model) DO UPDATE SET data = excluded.data"
+)
+_PUT_RECORD = (
+    "INSERT INTO {table} (namespace, collection, key, version, value, about, session) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (namespace, collection, key) DO UPDATE SET (version, value, about, session)"
+    " = (excluded.version, excluded.value, excluded.about, excluded.session)"
+)
+_DROP_RECORD = "DELETE FROM {table} WHERE namespace = ? AND collection = ? AND key = ?"
+_HELD_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
+_HELD_TURN = "SELECT id, session, position, key FROM turns WHERE namespace = ?"
+_LINK = "INSERT OR IGNORE INTO sources (namespace, source, memory) VALUES (?, ?, ?)"
+_UNLINK = "DELETE FROM sources WHERE namespace = ? AND source = ? AND memory = ?"
+_HOLDS_WORDS = (
+    "memories",
+    "prices",
+    "vectors",
+    "turns",
+    "sessions",
+    "sources",
+    *RECORD_TABLES,
+)
+
+
 _GRAVES = ("erased_turns", "tombstones")
 
 
-@dataclass(slots=True)
-class _Counter:
-    """The namespace's change sequence while the batch is carried out."""
-
-    value: int
-
-    def next(self) -> int:
-        self.value += 1
-        return self.value
-
-
-@dataclass(slots=True)
-class _Place:
-    """Where a session stands while turns are appended."""
-
-    next: int
-    turns: int
-    first_at: int | None
-    last_at: int | None
-
-    def take(self, at: int) -> int:
-        position = self.next
-        self.next += 1
-        self.turns += 1
-        self.first_at = at if self.first_at is None else min(self.first_at, at)
-        self.last_at = at if self.last_at is None else max(self.last_at, at)
-        return position
-
-
 def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> Applied:
-    """Do all that the batch says; the caller begins and commits."""
-    start = _start(connection, namespace)
-    counter = _Counter(start)
-    gone_memories: list[str] = []
-    gone_turns: list[str] = []
-    if batch.erase is not None:
-        gone_memories, gone_turns = _erase(connection, namespace, batch.erase, counter)
-    _refuse_missing(connection, namespace, batch.made_of)
-    appended, skipped = _append(connection, namespace, batch.turns)
-    ignored = _made_from_alone(batch.memories, skipped)
-    fresh = {memory.id: memory for memory in batch.memories if memory.id not in ignored}
-    _write(connection, namespace, fresh, counter, batch.seen)
-    _restage(connection, namespace, batch.stages, counter)
-    _set_prices(connection, namespace, [price for price in batch.prices if price.memory not in ignored], fresh)
-    _set_vectors(connection, namespace, [vector for vector in batch.vectors if vector.memory not in ignored], fresh)
-    for written in batch.records:
-        _put(connection, namespace, written)
-    if counter.value != start:
-        connection.execute("UPDATE sequences SET value = ? WHERE namespace = ?", (counter.value, namespace))
-    return Applied(
-        sequence=counter.value,
-        turns=tuple(appended),
-        skipped=tuple(skipped),
-        erased_memories=tuple(gone_memories),
-        erased_turns=tuple(gone_turns),
-    )
+    """Do all that the batch says, or raise ConflictError; the caller begins, and commits or rolls back."""
+    writes = decide(batch, _read(connection, namespace, needs(batch)))
+    _write(connection, namespace, writes)
+    return writes.applied
 
 
-def _refuse_missing(connection: sqlite3.Connection, namespace: str, turns: Sequence[str]) -> None:
-    select = "SELECT id FROM turns WHERE namespace = ? AND id IN"
-    if missing := set(turns).difference(name for (name,) in find(connection, select, (namespace,), turns)):
-        raise ConflictError(f"turn {min(missing)} was erased meanwhile")
-
-
-def _start(connection: sqlite3.Connection, namespace: str) -> int:
+def _read(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Found:
     row = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
-    if row is not None:
-        return row[0]
-    connection.execute("INSERT INTO sequences VALUES (?, 0, 0, 0, 0)", (namespace,))
-    return 0
-
-
-def _erase(
-    connection: sqlite3.Connection, namespace: str, erasure: Erasure, counter: _Counter
-) -> tuple[list[str], list[str]]:
-    connection.execute("UPDATE sequences SET erasures = erasures + 1 WHERE namespace = ?", (namespace,))
-    memories, turns = _aimed_at(connection, namespace, erasure)
-    if erasure.graves:
-        _bury(connection, namespace, memories, turns, counter)
-    gone_memories, gone_turns = [row[1] for row in memories], [row[2] for row in turns]
-    if erasure.everything:
-        for table in (*_HOLDS_WORDS, *(() if erasure.graves else _GRAVES)):
-            connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
-        connection.execute("UPDATE sequences SET reset = ? WHERE namespace = ?", (counter.next(), namespace))
-        return gone_memories, gone_turns
-    gone = [(namespace, name) for name in gone_memories]
-    connection.executemany("DELETE FROM memories WHERE namespace = ? AND id = ?", gone)
-    _devalue(connection, gone)
-    connection.executemany(
-        "DELETE FROM turns WHERE namespace = ? AND id = ?", [(namespace, name) for name in gone_turns]
+    turns = {turn.id: turn for turn in _held_turns(connection, namespace, wanted)}
+    sessions = sorted({*wanted.places, *(turn.session for turn in turns.values())}) if wanted.places or turns else []
+    return Found(
+        sequence=0 if row is None else row[0],
+        memories={held.id: held for held in _held_memories(connection, namespace, wanted)},
+        numbers=dict(_among(connection, namespace, "id, changed FROM memories", "id", wanted.numbers)),
+        tombstones={name for (name,) in _among(connection, namespace, "id FROM tombstones", "id", wanted.tombstones)},
+        turns=turns,
+        places={
+            session: SessionPlace(upcoming, count, *(None if at is None else when(at) for at in (first, last)))
+            for session, upcoming, count, first, last in _among(
+                connection, namespace, "session, next, turns, first_at, last_at FROM sessions", "session", sessions
+            )
+        },
+        digests={
+            mark for (mark,) in _among(connection, namespace, "digest FROM erased_turns", "digest", wanted.digests)
+        },
+        records=dict(_versions(connection, namespace, wanted.records)),
     )
-    _settle_sessions(connection, namespace, {*erasure.sessions, *(session for session, *_ in turns)})
-    _drop_records_about(connection, namespace, [*gone_memories, *gone_turns])
-    return gone_memories, gone_turns
 
 
-def _aimed_at(connection: sqlite3.Connection, namespace: str, erasure: Erasure) -> tuple[list[Row], list[Row]]:
-    """Memories in the order of their birth, turns by session and position."""
-    memories = "SELECT born, id, kind, content FROM memories WHERE namespace = ?"
-    turns = "SELECT session, position, id, key FROM turns WHERE namespace = ?"
-    if erasure.everything:
-        return (
-            connection.execute(f"{memories} ORDER BY born", (namespace,)).fetchall(),
-            connection.execute(f"{turns} ORDER BY session, position", (namespace,)).fetchall(),
-        )
-    said = {*find(connection, f"{turns} AND id IN", (namespace,), erasure.turns)}
-    said |= {*find(connection, f"{turns} AND session IN", (namespace,), erasure.sessions)}
-    known = {*find(connection, f"{memories} AND id IN", (namespace,), erasure.memories)}
-    return sorted(known), sorted(said, key=lambda row: row[:2])
+def _among(
+    connection: sqlite3.Connection, namespace: str, select: str, column: str, values: Sequence[str]
+) -> Iterable[Row]:
+    return find(connection, f"SELECT {select} WHERE namespace = ? AND {column} IN", (namespace,), values)
 
 
-def _bury(
-    connection: sqlite3.Connection, namespace: str, memories: Sequence[Row], turns: Sequence[Row], counter: _Counter
-) -> None:
-    connection.executemany(
+def _held_memories(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Iterable[HeldMemory]:
+    rows = (
+        connection.execute(f"{_HELD_MEMORY} ORDER BY born", (namespace,))
+        if wanted.everything
+        else find(connection, f"{_HELD_MEMORY} AND id IN", (namespace,), wanted.memories)
+    )
+    yield from map(held, map(memory_of, rows))
+
+
+def _held_turns(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Iterable[HeldTurn]:
+    if wanted.everything:
+        yield from map(HeldTurn._make, connection.execute(_HELD_TURN, (namespace,)))
+    by_session = sorted(wanted.keys)
+    yield from map(HeldTurn._make, find(connection, f"{_HELD_TURN} AND id IN", (namespace,), wanted.turns))
+    yield from map(HeldTurn._make, find(connection, f"{_HELD_TURN} AND session IN", (namespace,), wanted.sessions))
+    for session, keys in groupby(by_session, key=lambda pair: pair[0]):
+        of_session = f"{_HELD_TURN} AND session = ? AND key IN"
+        rows = find(connection, of_session, (namespace, session), [key for _, key in keys])
+        yield from map(HeldTurn._make, rows)
+
+
+def _versions(
+    connection: sqlite3.Connection, namespace: str, wanted: Sequence[RecordKey]
+) -> Iterable[tuple[RecordKey, int]]:
+    by_collection = sorted(wanted, key=lambda address: address.collection)
+    for collection, addresses in groupby(by_collection, key=lambda address: address.collection):
+        table = table_of(namespace, collection)
+        select = f"SELECT key, version FROM {table} WHERE namespace = ? AND collection = ? AND key IN"
+        for key, version in find(connection, select, (namespace, collection), [one.key for one in addresses]):
+            yield RecordKey(collection=collection, key=key), version
+
+
+def _write(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
+    if writes.erased:
+        _erase(connection, namespace, writes)
+    _each(connection, _UNLINK, ((namespace, *link) for link in writes.unlinked))
+    _each(connection, _INSERT_TURN, ((*row_of_turn(turn), namespace) for turn in writes.turns))
+    _each(
+        connection,
+        _PUT_SESSION,
+        (
+            (namespace, session, place.next, place.turns, *(None if at is None else micros(at) for at in place[2:]))
+            for session, place in writes.places.items()
+        ),
+    )
+    _each(connection, _RECOUNT, ((namespace, session) for session in writes.recounted))
+    _each(
+        connection,
+        _INSERT_MEMORY,
+        ((*row_of_memory(one, one.born, one.changed), namespace) for one in writes.inserts),
+    )
+    _each(
+        connection,
+        _UPDATE_MEMORY,
+        ((*row_of_memory(one, one.born, one.changed), namespace, one.id) for one in writes.updates),
+    )
+    _each(connection, _LINK, ((namespace, *link) for link in writes.linked))
+    _devalue(connection, namespace, writes.devalued)
+    _restage(connection, namespace, writes)
+    prices = ((namespace, one.memory, one.encoding, one.tokens) for one in writes.prices)
+    _each(connection, _PUT_PRICE, prices)
+    _each(connection, _PUT_VECTOR, ((namespace, one.memory, one.model, one.data) for one in writes.vectors))
+    for one in writes.records:
+        row = (namespace, one.collection, one.key, one.version, one.value, one.about, one.session)
+        connection.execute(_PUT_RECORD.format(table=table_of(namespace, one.collection)), row)
+    for address in writes.dropped:
+        drop = _DROP_RECORD.format(table=table_of(namespace, address.collection))
+        connection.execute(drop, (namespace, address.collection, address.key))
+    connection.execute(
+        "INSERT INTO sequences (namespace, value, reset, erasures, scrubbed) VALUES (?1, ?2, coalesce(?3, 0), ?4, 0)"
+        " ON CONFLICT (namespace) DO UPDATE SET value = ?2, reset = coalesce(?3, reset), erasures = erasures + ?4",
+        (namespace, writes.applied.sequence, writes.reset, int(writes.erased)),
+    )
+
+
+def _erase(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
+    for table in (_HOLDS_WORDS if writes.graves else (*_HOLDS_WORDS, *_GRAVES)) if writes.everything else ():
+        connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
+    gone = ((namespace, name) for name in writes.gone)
+    _each(connection, "DELETE FROM memories WHERE namespace = ? AND id = ?", gone)
+    _devalue(connection, namespace, writes.gone)
+    _each(
+        connection,
         "INSERT INTO tombstones (namespace, id, fingerprint, changed) VALUES (?, ?, ?, ?)",
-        ((namespace, name, fingerprint(Kind(kind), content), counter.next()) for _, name, kind, content in memories),
+        ((namespace, *stone) for stone in writes.buried),
     )
-    digests = [turn_digest(name) for _, _, name, _ in turns]
-    digests += [key_digest(session, key) for session, _, _, key in turns if key is not None]
-    connection.executemany(
+    _each(connection, "DELETE FROM turns WHERE namespace = ? AND id = ?", ((namespace, name) for name in writes.unsaid))
+    _each(
+        connection,
         "INSERT OR IGNORE INTO erased_turns (namespace, digest) VALUES (?, ?)",
-        [(namespace, digest) for digest in digests],
+        ((namespace, digest) for digest in writes.digests),
     )
-
-
-def _settle_sessions(connection: sqlite3.Connection, namespace: str, touched: set[str]) -> None:
-    """Count anew what these sessions hold; one that holds no turn any more loses its name."""
-    connection.executemany(
-        "UPDATE sessions SET (turns, first_at, last_at) ="
-        " (SELECT count(*), min(at), max(at) FROM turns WHERE namespace = ?1 AND session = ?2)"
-        " WHERE namespace = ?1 AND session = ?2",
-        [(namespace, session) for session in touched],
+    _each(
+        connection,
+        "DELETE FROM sessions WHERE namespace = ? AND session = ?",
+        ((namespace, session) for session in writes.ended),
     )
-    _drop_names(connection, namespace, touched)
+    _drop_records(connection, namespace, writes)
 
 
-def _drop_names(connection: sqlite3.Connection, namespace: str, sessions: set[str]) -> None:
-    """Those of these sessions that have no turn any more leave no row."""
-    select = "SELECT session FROM sessions WHERE namespace = ? AND turns > 0 AND session IN"
-    going_on = {session for (session,) in find(connection, select, (namespace,), list(sessions))}
-    over = [(namespace, session) for session in sessions - going_on]
-    connection.executemany("DELETE FROM sessions WHERE namespace = ? AND session = ?", over)
+def _drop_records(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
+    by_address = _DROP_RECORD.format(table="records")
     for collection in BY_SESSION:
-        connection.executemany(
-            f"DELETE FROM records WHERE collection = '{collection}' AND namespace = ? AND key = ?", over
-        )
+        _each(connection, by_address, ((namespace, collection, session) for session in writes.ended))
+    if writes.about:
+        collections = connection.execute("SELECT DISTINCT collection FROM records WHERE namespace = ?", (namespace,))
+        for (collection,) in collections.fetchall():
+            _each(connection, by_address, ((namespace, collection, name) for name in writes.about))
+    if writes.segments:
+        connection.execute("DELETE FROM records WHERE namespace = ? AND collection = ?", (namespace, SEGMENT))
 
 
-def _drop_records_about(connection: sqlite3.Connection, namespace: str, gone: Sequence[str]) -> None:
-    if not gone:
+def _devalue(connection: sqlite3.Connection, namespace: str, memories: Sequence[str]) -> None:
+    for table in ("prices", "vectors"):
+        statement = f"DELETE FROM {table} WHERE namespace = ? AND memory = ?"
+        _each(connection, statement, ((namespace, name) for name in memories))
+
+
+def _restage(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
+    if not writes.stages:
         return
-    collections = connection.execute("SELECT DISTINCT collection FROM records WHERE namespace = ?", (namespace,))
-    for (collection,) in collections.fetchall():
-        connection.executemany(
-            "DELETE FROM records WHERE namespace = ? AND collection = ? AND key = ?",
-            [(namespace, collection, name) for name in gone],
-        )
-    connection.execute("DELETE FROM records WHERE namespace = ? AND collection = ?", (namespace, SEGMENT))
-
-
-def _append(connection: sqlite3.Connection, namespace: str, turns: Sequence[Turn]) -> tuple[list[Turn], list[str]]:
-    if not turns:
-        return [], []
-    ids = [turn.id for turn in turns]
-    select = "SELECT id FROM turns WHERE namespace = ? AND id IN"
-    held = {name for (name,) in find(connection, select, (namespace,), ids)} | erased_turns(connection, namespace, ids)
-    sessions = {turn.session for turn in turns}
-    taken = {session: _taken_keys(connection, namespace, session, turns) for session in sessions}
-    places = {session: _place(connection, namespace, session) for session in sessions}
-    appended: list[Turn] = []
-    skipped: list[str] = []
-    for turn in turns:
-        keys = taken[turn.session]
-        if turn.id in held or (turn.key is not None and turn.key in keys):
-            skipped.append(turn.id)
-            continue
-        held.add(turn.id)
-        if turn.key is not None:
-            keys.add(turn.key)
-        appended.append(replace(turn, position=places[turn.session].take(micros(turn.at))))
-    connection.executemany(_INSERT_TURN, [(*row_of_turn(turn), namespace) for turn in appended])
-    connection.executemany(
-        "INSERT OR REPLACE INTO sessions (namespace, session, next, turns, first_at, last_at)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (namespace, session, place.next, place.turns, place.first_at, place.last_at)
-            for session, place in places.items()
-            if place.next > 0
-        ],
-    )
-    return appended, skipped
-
-
-def _taken_keys(connection: sqlite3.Connection, namespace: str, session: str, turns: Sequence[Turn]) -> set[str]:
-    keys = [turn.key for turn in turns if turn.key is not None and turn.session == session]
-    select = "SELECT key FROM turns WHERE namespace = ? AND session = ? AND key IN"
-    taken = {key for (key,) in find(connection, select, (namespace, session), keys)}
-    digests = {key_digest(session, key): key for key in keys}
-    select = "SELECT digest FROM erased_turns WHERE namespace = ? AND digest IN"
-    return taken | {digests[digest] for (digest,) in find(connection, select, (namespace,), list(digests))}
-
-
-def _place(connection: sqlite3.Connection, namespace: str, session: str) -> _Place:
-    row = connection.execute(
-        "SELECT next, turns, first_at, last_at FROM sessions WHERE namespace = ? AND session = ?", (namespace, session)
-    ).fetchone()
-    return _Place(*row) if row is not None else _Place(0, 0, None, None)
-
-
-def _made_from_alone(memories: Sequence[Memory], skipped: Sequence[str]) -> set[str]:
-    if not skipped:
-        return set()
-    there = set(skipped)
-    return {memory.id for memory in memories if memory.source.turns and there.issuperset(memory.source.turns)}
-
-
-def _write(
-    connection: sqlite3.Connection, namespace: str, fresh: dict[str, Memory], counter: _Counter, seen: int | None
-) -> None:
-    if not fresh:
-        return
-    ids = list(fresh)
-    for (name,) in find(connection, "SELECT id FROM tombstones WHERE namespace = ? AND id IN", (namespace,), ids):
-        raise ConflictError(f"memory {name} was erased for good; its id cannot be used again")
-    select = "SELECT id, changed, born, kind, content, speaker, event_time FROM memories WHERE namespace = ? AND id IN"
-    former: dict[str, Row] = {row[0]: row for row in find(connection, select, (namespace,), ids)}
-    for name, changed, *_ in former.values():
-        if seen is not None and changed > seen:
-            raise ConflictError(f"memory {name} was changed meanwhile; read it again")
-    inserts: list[Row] = []
-    updates: list[Row] = []
-    untrue: list[tuple[str, str]] = []
-    for name, memory in fresh.items():
-        number = counter.next()
-        row = former.get(name)
-        if row is None:
-            if seen is not None and memory.born:
-                raise ConflictError(f"memory {name} was erased meanwhile")
-            inserts.append((*row_of_memory(memory, number, number), namespace))
-            continue
-        updates.append((*row_of_memory(memory, row[2], number), namespace, name))
-        if row[3:] != (memory.kind.value, memory.content, memory.speaker, micros(memory.event_time)):
-            untrue.append((namespace, name))
-    connection.executemany(_INSERT_MEMORY, inserts)
-    if updates:
-        connection.executemany(_UPDATE_MEMORY, updates)
-        _devalue(connection, untrue)
-
-
-def _restage(connection: sqlite3.Connection, namespace: str, stages: Sequence[Restage], counter: _Counter) -> None:
-    if not stages:
-        return
-    values = ((stage.value, counter.next(), namespace, changed, name) for name, changed, stage in stages)
-    if connection.executemany(_RESTAGE, values).rowcount != len(stages):
+    rows = ((one.stage.value, number, namespace, one.changed, one.memory) for one, number in writes.stages)
+    if connection.executemany(_RESTAGE, rows).rowcount != len(writes.stages):
         raise ConflictError("a memory was changed meanwhile; read it again")
 
 
-def _devalue(connection: sqlite3.Connection, addresses: Sequence[tuple[str, str]]) -> None:
-    connection.executemany("DELETE FROM prices WHERE namespace = ? AND memory = ?", addresses)
-    connection.executemany("DELETE FROM vectors WHERE namespace = ? AND memory = ?", addresses)
-
-
-def _set_prices(
-    connection: sqlite3.Connection, namespace: str, prices: Sequence[Price], fresh: Collection[str]
-) -> None:
-    if not prices:
-        return
-    held = _held(connection, namespace, {price.memory for price in prices}, fresh)
-    connection.executemany(
-        "INSERT INTO prices (namespace, memory, encoding, tokens) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (namespace, memory, encoding) DO UPDATE SET tokens = excluded.tokens",
-        [(namespace, price.memory, price.encoding, price.tokens) for price in prices if price.memory in held],
-    )
-
-
-def _set_vectors(
-    connection: sqlite3.Connection, namespace: str, vectors: Sequence[Vector], fresh: Collection[str]
-) -> None:
-    if not vectors:
-        return
-    held = _held(connection, namespace, {vector.memory for vector in vectors}, fresh)
-    read = [vector.memory for vector in vectors if vector.changed is not None]
-    select = "SELECT id, changed FROM memories WHERE namespace = ? AND id IN"
-    changed = dict(find(connection, select, (namespace,), read))
-    true = (each for each in vectors if each.memory in held and each.changed in {None, changed.get(each.memory)})
-    connection.executemany(
-        "INSERT INTO vectors (namespace, memory, model, data) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (namespace, memory, model) DO UPDATE SET data = excluded.data",
-        [(namespace, vector.memory, vector.model, vector.data) for vector in true],
-    )
-
-
-def _held(connection: sqlite3.Connection, namespace: str, wanted: set[str], fresh: Collection[str]) -> set[str]:
-    """Those of the wanted memories that exist; `fresh` ones were just written."""
-    unsure = [name for name in wanted if name not in fresh]
-    if not unsure:
-        return wanted
-    select = "SELECT id FROM memories WHERE namespace = ? AND id IN"
-    return wanted.intersection(fresh) | {name for (name,) in find(connection, select, (namespace,), unsure)}
-
-
-def _put(connection: sqlite3.Connection, namespace: str, written: Written) -> None:
-    address = (namespace, written.collection, written.key)
-    row = connection.execute(
-        "SELECT version FROM records WHERE namespace = ? AND collection = ? AND key = ?", address
-    ).fetchone()
-    version = 0 if row is None else row[0]
-    if written.expected is not None and written.expected != version:
-        msg = f"record {written.key!r} of {written.collection!r} is at version {version}, not {written.expected}"
-        raise ConflictError(msg)
-    if written.value is None:
-        connection.execute("DELETE FROM records WHERE namespace = ? AND collection = ? AND key = ?", address)
-        return
-    connection.execute(
-        "INSERT INTO records (namespace, collection, key, version, value) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (namespace, collection, key) DO UPDATE SET version = excluded.version, value = excluded.value",
-        (*address, version + 1, written.value),
-    )
+def _each(connection: sqlite3.Connection, statement: str, rows: Iterable[Row]) -> None:
+    """Run the statement once a row, and not at all without rows: preparing it takes time as well."""
+    if values := list(rows):
+        connection.executemany(statement, values)

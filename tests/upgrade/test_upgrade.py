@@ -1,0 +1,45 @@
+"""Stores that earlier schemas left are opened, brought up to date, and answer as they did."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import haversack
+
+_HERE = Path(__file__).parent
+
+
+def _recorder() -> Any:
+    spec = importlib.util.spec_from_file_location("record", _HERE / "record.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("kept", sorted(_HERE.glob("schema-*")), ids=lambda kept: kept.name)
+def test_a_kept_store_answers_as_it_did(kept: Path, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    shutil.copy(kept / "store.sqlite3", path)
+    with haversack.open(str(path)) as sack:
+        told = _recorder().answers(sack)
+    assert json.loads(json.dumps(told)) == json.loads((kept / "answers.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("kept", sorted(_HERE.glob("schema-*")), ids=lambda kept: kept.name)
+def test_a_kept_store_forgets_for_good(kept: Path, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    shutil.copy(kept / "store.sqlite3", path)
+    with haversack.open(str(path)) as sack:
+        ns = sack.namespace("user-alice")
+        ns.forget(session="log", hard=True)
+        ns.forget(session="day-1", hard=True)
+        assert [info.id for info in ns.sessions()] == ["day-2", "day-0"]
+    assert all(b"wind force" not in file.read_bytes() for file in tmp_path.iterdir())
