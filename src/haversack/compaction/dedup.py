@@ -21,6 +21,7 @@ import msgspec
 
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
+from haversack.model.identity import SUBJECT
 from haversack.model.memory import Memory, Stage, Trust
 from haversack.model.text import fingerprint_form
 from haversack.scoring.words import key_of
@@ -41,9 +42,6 @@ __all__ = [
     "succession",
     "unhidden",
 ]
-
-SUBJECT = "haversack.subject"
-"""Metadata field: what the statement is about, like `alice/city`; a newer statement on it ends the older one."""
 
 DUPLICATE_OF = "haversack.duplicate_of"
 """Metadata field of a hidden duplicate: the statement that it repeats, and goes with when that is erased."""

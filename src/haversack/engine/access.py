@@ -21,6 +21,7 @@ from haversack.errors import BusyError, ConflictError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory
 from haversack.store.port import Batch, Record, Store, Written
+from haversack.store.retry import persisting
 
 __all__ = ["AccessLog", "Opened", "Use", "drop", "flush"]
 
@@ -128,14 +129,16 @@ def flush(core: Opened, namespace: str) -> int:
 def drop(core: Opened, namespace: str, ids: Sequence[str]) -> None:
     """Take memories that were erased out of the buffer and the journal."""
     core.access.forget(namespace, ids)
-    gone = set(ids)
+    persisting(lambda: _clean(core, namespace, set(ids)))
+
+
+def _clean(core: Opened, namespace: str, gone: set[str]) -> None:
     after = ""
     while page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE):
         after = page[-1].key
         cleaned = tuple(_without(record, gone) for record in page if gone & _uses(record).keys())
         if cleaned:
-            with suppress(ConflictError):  # it was counted in between: the record is gone
-                core.store.apply(namespace, Batch(records=cleaned))
+            core.store.apply(namespace, Batch(records=cleaned))
 
 
 def _count(core: Opened, namespace: str, page: Sequence[Record]) -> int:

@@ -13,9 +13,9 @@ from enum import StrEnum
 import msgspec
 
 from haversack.engine.core import Core
-from haversack.engine.writing import persisting
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.store.port import Batch, Written
+from haversack.store.retry import persisting
 
 __all__ = ["Signal", "Vote", "vote", "votes", "votes_by_signal"]
 

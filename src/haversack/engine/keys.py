@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from threading import Lock
 
 import msgspec
@@ -22,6 +23,7 @@ from haversack.engine.core import Core
 from haversack.errors import ConflictError, InputError, NotFoundError, nearest
 from haversack.model.text import label
 from haversack.store.port import SYSTEM, Batch, Written
+from haversack.store.retry import persisting
 
 __all__ = ["Issued", "Key", "Keyring", "Scope", "matches"]
 
@@ -100,8 +102,8 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Used:
-    uses: int
-    last_used_at: datetime
+    uses: int = 0
+    last_used_at: datetime | None = None
 
 
 class Keyring:
@@ -134,7 +136,7 @@ class Keyring:
                 expires_at=expires_at,
             )
         )
-        self._write(_record(stored, expected=0))
+        self._write(*_new_records(stored))
         return Issued(key=stored.key, secret=secret)
 
     def check(self, secret: str) -> Key | None:
@@ -179,6 +181,9 @@ class Keyring:
         """A new key with the same name, scope, namespaces and expiry; the old one works for `grace` longer."""
         if not timedelta() <= grace <= _LONGEST_GRACE:
             raise InputError(f"grace={grace} must be from 0 to {_LONGEST_GRACE.days} days")
+        return persisting(lambda: self._rotate(key_id, grace))
+
+    def _rotate(self, key_id: str, grace: timedelta) -> Issued:
         (stored, version), now = self._stored(key_id), self._core.clock()
         old = stored.key
         if not old.is_live(now) or old.replaced_by is not None:
@@ -189,7 +194,7 @@ class Keyring:
         end = min(now + grace, old.expires_at or now + grace)
         left = replace(old, expires_at=end) if grace else replace(old, revoked_at=now)
         kept = replace(stored, key=replace(left, replaced_by=fresh.key.id))
-        self._write(_record(fresh, expected=0), _record(kept, expected=version))
+        self._write(*_new_records(fresh), _record(kept, expected=version))
         return Issued(key=fresh.key, secret=secret)
 
     def delete(self, key_id: str) -> None:
@@ -207,12 +212,21 @@ class Keyring:
         """Write how often and when keys were used since the last time; kept apart, so that it undoes no revocation."""
         with self._lock:
             uses, self._uses = self._uses, {}
-        store = self._core.store
         for key_id, (count, moment) in uses.items():
-            record = store.record(SYSTEM, _USES, key_id)
-            before = 0 if record is None else msgspec.json.decode(record.value, type=_Used).uses
-            value = msgspec.json.encode(_Used(uses=before + count, last_used_at=moment))
-            store.apply(SYSTEM, Batch(records=(Written(collection=_USES, key=key_id, value=value),)))
+            persisting(partial(self._add_uses, key_id, count, moment))
+
+    def _add_uses(self, key_id: str, count: int, moment: datetime) -> None:
+        """Add to what other processes have counted; a key that was deleted meanwhile is passed over."""
+        record = self._core.store.record(SYSTEM, _USES, key_id)
+        if self._find(key_id) is None:
+            return
+        before = None if record is None else msgspec.json.decode(record.value, type=_Used)
+        uses, last = (0, None) if before is None else (before.uses, before.last_used_at)
+        value = msgspec.json.encode(
+            _Used(uses=uses + count, last_used_at=moment if last is None else max(last, moment))
+        )
+        expected = 0 if record is None else record.version
+        self._write(Written(collection=_USES, key=key_id, value=value, expected=expected))
 
     def _press(self, key: Key) -> tuple[_Stored, str]:
         secret = f"{_PREFIX}_{key.id}_{_text(self._core.entropy(_SECRET_BYTES))}"
@@ -225,14 +239,13 @@ class Keyring:
 
     def _change(self, key_id: str, change: Callable[[Key], Key]) -> Key:
         """Change a key as it is now, whoever else changes it at the same time."""
-        while True:
-            stored, version = self._stored(key_id)
-            changed = replace(stored, key=change(stored.key))
-            try:
-                self._write(_record(changed, expected=version))
-            except ConflictError:
-                continue
-            return changed.key
+        return persisting(lambda: self._try_to_change(key_id, change))
+
+    def _try_to_change(self, key_id: str, change: Callable[[Key], Key]) -> Key:
+        stored, version = self._stored(key_id)
+        changed = replace(stored, key=change(stored.key))
+        self._write(_record(changed, expected=version))
+        return changed.key
 
     def _stored(self, key_id: str) -> tuple[_Stored, int]:
         record = self._core.store.record(SYSTEM, _COLLECTION, key_id) if key_id else None
@@ -250,6 +263,12 @@ class Keyring:
 
 def _record(stored: _Stored, *, expected: int) -> Written:
     return Written(collection=_COLLECTION, key=stored.key.id, value=msgspec.json.encode(stored), expected=expected)
+
+
+def _new_records(stored: _Stored) -> tuple[Written, ...]:
+    """A key and its uses, so that who counts one notices that the key was deleted meanwhile."""
+    uses = Written(collection=_USES, key=stored.key.id, value=msgspec.json.encode(_Used()), expected=0)
+    return _record(stored, expected=0), uses
 
 
 def _with_uses(key: Key, value: bytes | None) -> Key:

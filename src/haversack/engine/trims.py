@@ -15,7 +15,8 @@ import msgspec
 
 from haversack.assemble import Candidate, Context
 from haversack.errors import StoreError
-from haversack.store.port import Batch, Store, Written
+from haversack.store.port import Batch, Record, Store, Written
+from haversack.store.retry import persisting
 
 __all__ = ["IMPORTANT", "TrimLog", "Trimmed", "trimmed"]
 
@@ -93,14 +94,9 @@ class TrimLog:
         """Put what waits into the store; a store that cannot be written now loses these counts and nothing else."""
         with self._lock:
             waiting = self._waiting.pop(namespace, {})
-        known = _stored(store, namespace)
-        records = tuple(
-            Written(collection=COLLECTION, key=name, value=msgspec.json.encode(known.get(name, Tally()).plus(tally)))
-            for name, tally in waiting.items()
-        )
-        if records:
+        if waiting:
             with suppress(StoreError):
-                store.apply(namespace, Batch(records=records))
+                persisting(lambda: _add(store, namespace, waiting))
 
     def close(self, store: Store) -> None:
         """Spill everything."""
@@ -127,6 +123,26 @@ def trimmed(log: TrimLog, store: Store, namespace: str, least: int = 2) -> list[
     return sorted(rows, key=lambda row: (-row.importance * row.trimmed, row.memory_id))
 
 
+def _add(store: Store, namespace: str, waiting: Mapping[str, Tally]) -> None:
+    """Add to what is stored; what was counted of memories that are gone is dropped."""
+    there = [memory.id for memory in store.memories(namespace, list(waiting))]
+    records = {name: store.record(namespace, COLLECTION, name) for name in there}
+    written = (
+        Written(
+            collection=COLLECTION,
+            key=name,
+            value=msgspec.json.encode(waiting[name] if before is None else _tally(before).plus(waiting[name])),
+            expected=0 if before is None else before.version,
+        )
+        for name, before in records.items()
+    )
+    store.apply(namespace, Batch(records=tuple(written), made_of=tuple(there)))
+
+
+def _tally(record: Record) -> Tally:
+    return msgspec.json.decode(record.value, type=Tally)
+
+
 def _tallies(candidates: Sequence[Candidate], context: Context) -> dict[str, Tally]:
     important = [one for one in candidates if one.memory.importance >= IMPORTANT and one.filtered is None]
     carried = frozenset(context.items) if important else frozenset[str]()
@@ -146,6 +162,6 @@ def _stored(store: Store, namespace: str) -> Mapping[str, Tally]:
     found: dict[str, Tally] = {}
     after = ""
     while page := store.records(namespace, COLLECTION, after=after, limit=_PAGE):
-        found |= {record.key: msgspec.json.decode(record.value, type=Tally) for record in page}
+        found |= {record.key: _tally(record) for record in page}
         after = page[-1].key
     return found

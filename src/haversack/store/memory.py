@@ -15,6 +15,7 @@ from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import fingerprint
 from haversack.model.lives import lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
+from haversack.store.conditions import refuse_said, refuse_stale, refuse_unfounded
 from haversack.store.port import (
     BY_SESSION,
     SEGMENT,
@@ -93,6 +94,13 @@ class MemoryStore:
         self._spaces: dict[str, _Space] = {}
         self._writing = threading.Lock()
         self._closed = False
+
+    def copy(self) -> MemoryStore:
+        """Return another store that holds the same; what is written to one does not show in the other."""
+        copied = MemoryStore()
+        with self._writing:
+            copied._spaces = self._spaces.copy()  # a batch puts a new space in place of the old one
+        return copied
 
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """See the port."""
@@ -247,12 +255,17 @@ class MemoryStore:
 
 
 def _apply(space: _Space, batch: Batch) -> Applied:
+    refuse_stale(batch, space.sequence)
     gone_memories: list[str] = []
     gone_turns: list[str] = []
     if batch.erase is not None:
         gone_memories, gone_turns = _erase(space, batch.erase)
-    if missing := set(batch.made_of) - space.turns.keys():
-        raise ConflictError(f"turn {min(missing)} was erased meanwhile")
+    founded = {name: space.memories[name].changed for name in batch.made_of if name in space.memories}
+    refuse_unfounded(batch, space.turns.keys(), founded)
+    if batch.new_since is not None:
+        later = (memory for memory in space.memories.values() if memory.changed > batch.new_since)
+        buried = (stone.fingerprint for stone in space.tombstones.values() if stone.changed > batch.new_since)
+        refuse_said(batch, later, buried, space.memories.keys())
     appended, skipped = _append(space, batch.turns)
     ignored = _made_from_alone(batch.memories, skipped)
     _write(space, [memory for memory in batch.memories if memory.id not in ignored], batch.seen)
@@ -378,7 +391,8 @@ def _devalue(space: _Space, memory: str) -> None:
 
 def _value(space: _Space, ignored: set[str], prices: Iterable[Price], vectors: Iterable[Vector]) -> None:
     for price in prices:
-        if price.memory in space.memories and price.memory not in ignored:
+        memory = space.memories.get(price.memory)
+        if memory and price.memory not in ignored and price.changed in {None, memory.changed}:
             space.prices[price.memory, price.encoding] = price.tokens
     for vector in vectors:
         memory = space.memories.get(vector.memory)

@@ -57,6 +57,8 @@ class Price:
     memory: str
     encoding: str
     tokens: int
+    changed: int | None = None
+    """Only where the memory is still at this change number; None: whatever it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +160,16 @@ class Batch:
     seen: int | None = None
     """The change number up to which the writer had read: replacing a memory changed after it is a ConflictError, and
     so is one that was there (it has `born`) and is gone."""
+    sequence: int | None = None
+    """The change number that the namespace must still have; another one is a ConflictError. For what was decided on all
+    that the namespace holds."""
+    new_since: int | None = None
+    """The change number up to which the writer had looked for what the new memories say: when a live statement that
+    was written later says the same or is on the same subject, or one that says the same was erased later, it is a
+    ConflictError."""
     made_of: tuple[str, ...] = ()
-    """Turns whose words the memories repeat in other words: when one of them is gone, it is a ConflictError."""
+    """Turns and memories that the written memories were made of or stand behind: when one of them is gone, or such a
+    memory was changed after `seen`, it is a ConflictError."""
     erase: Erasure | None = None
     """Carried out first. Each erased memory leaves a tombstone: its id and its content's fingerprint, no words; each
     erased turn with a key leaves a digest of session and key."""

@@ -22,7 +22,7 @@ from haversack.errors import ConflictError, ServiceError
 from haversack.lifecycle.policy import Policy
 from haversack.llm.port import Cancel, ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
-from haversack.model.memory import Memory, Turn
+from haversack.model.memory import Memory, Turn, successors_of
 from haversack.store.port import Batch, Store, Written
 
 __all__ = ["COLLECTION", "RECALLED", "Extracted", "Extractor"]
@@ -101,6 +101,7 @@ class Extractor:
 
     def _extract_batch(self, session: str, turns: Sequence[Turn], version: int, cancel: Cancel | None) -> Extracted:
         readable = [turn for turn in turns if not turn.metadata.get(RECALLED) and turn.message.text.strip()]
+        seen = self.store.sequence(self.namespace)
         found = self._resolve(session, readable, cancel) if readable else None
         place = Written(
             collection=COLLECTION,
@@ -112,8 +113,9 @@ class Extractor:
         batch = Batch(
             memories=rows,
             records=(place,),
-            seen=max((row.changed for row in rows), default=0) or None,
-            made_of=tuple(turn.id for turn in turns),
+            seen=seen,
+            new_since=seen,
+            made_of=(*(turn.id for turn in turns), *successors_of(rows)),
         )
         self.store.apply(self.namespace, self.prepare(batch))
         if found is None:

@@ -7,14 +7,24 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from haversack.errors import ConflictError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, Turn
 from haversack.model.times import micros
+from haversack.store.conditions import refuse_said, refuse_stale, refuse_unfounded
 from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, Erasure, Price, Restage, Vector, Written
 from haversack.store.sqlite.lookup import find
-from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, key_digest, row_of_memory, row_of_turn
+from haversack.store.sqlite.rows import (
+    MEMORY_COLUMNS,
+    TURN_COLUMNS,
+    Row,
+    key_digest,
+    memory_of,
+    row_of_memory,
+    row_of_turn,
+)
 
 __all__ = ["carry_out"]
 
@@ -32,6 +42,8 @@ _RESTAGE = (
 )
 _INSERT_TURN = f"INSERT INTO turns ({TURN_COLUMNS}, namespace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _HOLDS_WORDS = ("memories", "prices", "vectors", "turns", "sessions", "erased_turns", "records", "tombstones")
+
+_Value = TypeVar("_Value", Price, Vector)
 
 
 @dataclass(slots=True)
@@ -66,12 +78,13 @@ class _Place:
 def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> Applied:
     """Do all that the batch says; the caller begins and commits."""
     start = _start(connection, namespace)
+    refuse_stale(batch, start)
     counter = _Counter(start)
     gone_memories: list[str] = []
     gone_turns: list[str] = []
     if batch.erase is not None:
         gone_memories, gone_turns = _erase(connection, namespace, batch.erase, counter)
-    _refuse_missing(connection, namespace, batch.made_of)
+    _refuse_untrue(connection, namespace, batch, start)
     appended, skipped = _append(connection, namespace, batch.turns)
     ignored = _made_from_alone(batch.memories, skipped)
     fresh = {memory.id: memory for memory in batch.memories if memory.id not in ignored}
@@ -92,10 +105,21 @@ def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> A
     )
 
 
-def _refuse_missing(connection: sqlite3.Connection, namespace: str, turns: Sequence[str]) -> None:
-    select = "SELECT id FROM turns WHERE namespace = ? AND id IN"
-    if missing := set(turns).difference(name for (name,) in find(connection, select, (namespace,), turns)):
-        raise ConflictError(f"turn {min(missing)} was erased meanwhile")
+def _refuse_untrue(connection: sqlite3.Connection, namespace: str, batch: Batch, start: int) -> None:
+    """ConflictError where what the batch rests on is not so any more."""
+    if batch.made_of:
+        select = "SELECT id FROM turns WHERE namespace = ? AND id IN"
+        turns = {name for (name,) in find(connection, select, (namespace,), batch.made_of)}
+        select = "SELECT id, changed FROM memories WHERE namespace = ? AND id IN"
+        refuse_unfounded(batch, turns, dict(find(connection, select, (namespace,), batch.made_of)))
+    if batch.new_since not in (None, start):
+        select = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND changed > ? AND kind <> 'passage'"
+        later = connection.execute(select, (namespace, batch.new_since)).fetchall()
+        select = "SELECT fingerprint FROM tombstones WHERE namespace = ? AND changed > ?"
+        buried = [mark for (mark,) in connection.execute(select, (namespace, batch.new_since))]
+        if later or buried:
+            held = _held(connection, namespace, {memory.id for memory in batch.memories}, ())
+            refuse_said(batch, map(memory_of, later), buried, held)
 
 
 def _start(connection: sqlite3.Connection, namespace: str) -> int:
@@ -299,11 +323,13 @@ def _set_prices(
 ) -> None:
     if not prices:
         return
-    held = _held(connection, namespace, {price.memory for price in prices}, fresh)
     connection.executemany(
         "INSERT INTO prices (namespace, memory, encoding, tokens) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (namespace, memory, encoding) DO UPDATE SET tokens = excluded.tokens",
-        [(namespace, price.memory, price.encoding, price.tokens) for price in prices if price.memory in held],
+        [
+            (namespace, price.memory, price.encoding, price.tokens)
+            for price in _true(connection, namespace, prices, fresh)
+        ],
     )
 
 
@@ -312,16 +338,25 @@ def _set_vectors(
 ) -> None:
     if not vectors:
         return
-    held = _held(connection, namespace, {vector.memory for vector in vectors}, fresh)
-    read = [vector.memory for vector in vectors if vector.changed is not None]
-    select = "SELECT id, changed FROM memories WHERE namespace = ? AND id IN"
-    changed = dict(find(connection, select, (namespace,), read))
-    true = (each for each in vectors if each.memory in held and each.changed in {None, changed.get(each.memory)})
     connection.executemany(
         "INSERT INTO vectors (namespace, memory, model, data) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (namespace, memory, model) DO UPDATE SET data = excluded.data",
-        [(namespace, vector.memory, vector.model, vector.data) for vector in true],
+        [
+            (namespace, vector.memory, vector.model, vector.data)
+            for vector in _true(connection, namespace, vectors, fresh)
+        ],
     )
+
+
+def _true(
+    connection: sqlite3.Connection, namespace: str, values: Sequence[_Value], fresh: Collection[str]
+) -> list[_Value]:
+    """Those of memories that exist and are as they were read."""
+    held = _held(connection, namespace, {each.memory for each in values}, fresh)
+    read = [each.memory for each in values if each.changed is not None]
+    select = "SELECT id, changed FROM memories WHERE namespace = ? AND id IN"
+    changed = dict(find(connection, select, (namespace,), read))
+    return [each for each in values if each.memory in held and each.changed in {None, changed.get(each.memory)}]
 
 
 def _held(connection: sqlite3.Connection, namespace: str, wanted: set[str], fresh: Collection[str]) -> set[str]:
