@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import pairwise
 from threading import Lock
 
-from haversack.errors import StoreError
+from haversack.errors import ConflictError, StoreError
 from haversack.llm.calibrate import Calibration
 from haversack.store.port import SYSTEM, Batch, Store, Written
 from haversack.store.retry import persisting
@@ -57,7 +57,7 @@ class Calibrations:
         """Take in one prompt; what exact counters count teaches nothing. A busy store loses it and nothing else."""
         if self._counter(model).kind is not CountKind.ESTIMATE:
             return
-        with suppress(StoreError):
+        with suppress(StoreError, ConflictError):
             persisting(lambda: self._learn(model, counted, reported))
 
     def _learn(self, model: str, counted: int, reported: int) -> None:

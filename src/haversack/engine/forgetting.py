@@ -135,9 +135,6 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     rows = _Rows(core.store, namespace)
     planned = persisting(lambda: _forget_hard(core, namespace, aim, rows), tries=_TRIES)
     access.drop(core, namespace, (*planned.memories, *planned.derived))
-    for place in [place for place in core.anchors if place[0] == namespace]:
-        if planned.everything or place[1] in planned.sessions:
-            core.anchors.pop(place, None)
     return replace(certified(replace(planned, preview=False, at=now)), scrubbed=_scrubbed(core.store))
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import count
 
+from haversack.compaction.view import COLLECTION as VIEW
+from haversack.compaction.view import View
 from haversack.engine.core import Core
 from haversack.engine.passages import split_memory
 from haversack.engine.session import Session, TurnDraft
@@ -21,6 +23,8 @@ from haversack.transfer.entries import DocumentEntry, MemoryEntry, Problem, Reco
 
 __all__ = ["Imported", "bring_in"]
 
+_ABOUT_ONE = ("feedback", "hidden")
+"""Collections whose records stand under the id of the memory or turn that they tell of."""
 _BATCH = 500
 """Turns or memories to a transaction: large enough to be fast, small enough that an interruption costs little."""
 
@@ -78,6 +82,8 @@ class _Landing:
         self._watch = watch
         self._turns: list[Turn] = []
         self._memories: list[Memory] = []
+        self._said: set[str] = set()
+        """Turns that landed: what repeats their words goes with them when they are erased meanwhile."""
 
     def take(self, entry: entries.Entry | Problem) -> None:
         match entry:
@@ -118,7 +124,8 @@ class _Landing:
         if not fresh:
             return
         try:
-            write(self._core, self._namespace, Batch(memories=fresh))
+            said = self._said.intersection(turn for memory in fresh for turn in memory.source.turns)
+            write(self._core, self._namespace, Batch(memories=fresh, made_of=tuple(said)))
             self.done.memories += len(fresh)
         except ConflictError:
             if len(fresh) == 1:
@@ -144,14 +151,22 @@ class _Landing:
         self.done.turns += len(landed)
         self.done.known += len(list(given)) - len(landed)
         self.done.sessions.update(turn.session for turn in landed)
+        self._said.update(turn.id for turn in landed)
 
     def _add_record(self, entry: RecordEntry) -> None:
         record = Written(collection=entry.collection, key=entry.key, value=entry.value, expected=0)
         try:
-            self._core.store.apply(self._namespace, Batch(records=(record,)))
+            self._core.store.apply(self._namespace, Batch(records=(record,), made_of=_about(entry)))
             self.done.records += 1
         except ConflictError:
             self.done.known += 1
+
+
+def _about(entry: RecordEntry) -> tuple[str, ...]:
+    """Ids of memories and turns that the record tells of: it stays away where they were erased for good."""
+    if entry.collection == VIEW:
+        return tuple(fold.summary for fold in View.decode(entry.value).folds)
+    return (entry.key,) if entry.collection in _ABOUT_ONE else ()
 
 
 def _says_more(memory: Memory, known: Memory | None) -> bool:

@@ -199,9 +199,12 @@ class Keyring:
 
     def delete(self, key_id: str) -> None:
         """Remove a key from the list as well."""
-        self._stored(key_id)
-        gone = (Written(collection=collection, key=key_id, value=None) for collection in (_COLLECTION, _USES))
-        self._write(*gone)
+        persisting(lambda: self._delete(key_id))
+
+    def _delete(self, key_id: str) -> None:
+        _, version = self._stored(key_id)
+        key = Written(collection=_COLLECTION, key=key_id, value=None, expected=version)
+        self._write(key, Written(collection=_USES, key=key_id, value=None))
 
     def exist(self) -> bool:
         """Whether any key is live."""

@@ -14,7 +14,7 @@ from threading import Lock
 import msgspec
 
 from haversack.assemble import Candidate, Context
-from haversack.errors import StoreError
+from haversack.errors import ConflictError, StoreError
 from haversack.store.port import Batch, Record, Store, Written
 from haversack.store.retry import persisting
 
@@ -95,7 +95,7 @@ class TrimLog:
         with self._lock:
             waiting = self._waiting.pop(namespace, {})
         if waiting:
-            with suppress(StoreError):
+            with suppress(StoreError, ConflictError):
                 persisting(lambda: _add(store, namespace, waiting))
 
     def close(self, store: Store) -> None:

@@ -265,13 +265,13 @@ def _write(
     for start in range(0, len(memories), _MOST_STEP):
         batch: list[Memory] = list(memories[start : start + _MOST_STEP])
         while batch:
-            needed = {name: before[name] for memory in batch for name in _rests_on(memory, before)}
-            unwritten = tuple(name for name, row in needed.items() if name not in {memory.id for memory in batch})
+            needed = dict.fromkeys(name for memory in batch for name in _rests_on(memory, before))
+            unwritten = tuple(needed.keys() - {memory.id for memory in batch})
             try:
                 journal.step(part, before=before, memories=tuple(batch), seen=seen, made_of=unwritten)
                 break
             except ConflictError:
-                moved = _moved(desk, list(needed.values()))
+                moved = _moved(desk, [before[name] for name in needed])
                 staying = [memory for memory in batch if moved.isdisjoint(_rests_on(memory, before))]
                 if len(staying) == len(batch):
                     raise
@@ -283,7 +283,7 @@ def _write(
 def _rests_on(memory: Memory, before: Mapping[str, Memory]) -> list[str]:
     """What must be as it was read: the memory itself, what it will stand behind, and what a new one sums up."""
     made_of = () if memory.id in before else memory.source.memories
-    return [name for name in (memory.id, memory.superseded_by, *made_of) if name in before]
+    return [name for name in (memory.id, memory.superseded_by or "", *made_of) if name in before]
 
 
 def _moved(desk: Desk, rows: Sequence[Memory]) -> set[str]:
@@ -295,6 +295,8 @@ def _moved(desk: Desk, rows: Sequence[Memory]) -> set[str]:
 def _verify(desk: Desk, rows: Sequence[Memory], ours: Collection[str], last: int) -> None:
     """The run's promise, checked on what the store holds now; a broken one fails the run, which can be undone."""
     now = {memory.id: memory for memory in _rows(desk)}
+    unread = [memory.id for memory in rows if memory.id not in now]  # rewritten or erased while they were read
+    now |= {memory.id: memory for memory in desk.store.memories(desk.namespace, unread)}
     newest = max((row.changed for row in rows), default=0)
     erased = set(desk.store.changes(desk.namespace, since=newest).erased)
     for memory in rows:

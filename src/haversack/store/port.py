@@ -44,7 +44,8 @@ SYSTEM = ""
 """The namespace of what spans namespaces (keys, audit, jobs); no user's namespace can have this name."""
 
 SEGMENT = "segment"
-"""The collection of the recall index's segments: an erasure in a namespace drops them all, for they hold its words."""
+"""The collection of what is built from memories and holds their words, the recall index's segments and the notes of
+cached prompts: an erasure in a namespace drops all of it."""
 
 BY_SESSION = ("extracted", "view")
 """Collections whose keys are names of sessions and whose values know places of its turns."""
