@@ -41,8 +41,10 @@ class _Hand:
     base: Base
     answer: object = None
     failed: str = ""
+    done: bool = False
 
     def do(self, verb: Verb) -> None:
+        self.done = True
         self.store.calls.clear()
         try:
             self.answer = verb.act(self.sack, self.base)
@@ -60,18 +62,18 @@ def _hand(store: MemoryStore, origin: Base, number: int) -> _Hand:
 def play(first: Verb, second: Verb | None, at: int = 0, *, asks: bool = False, again: Verb | None = None) -> Played:
     """Run the first verb and let the second one act before its call number `at`; 0: only when it has ended.
 
-    With `asks` the engines hold their indexes before, and are asked afterwards whether they answer alike. A third
-    engine does `again`.
+    With `asks` the second engine holds its index before, and both are asked afterwards whether they answer alike. A
+    third engine does `again`.
     """
     origin = base()
     store = origin.store.copy()
     hands = one, two = _hand(store, origin, 16), _hand(store, origin, 32)
     if asks:
-        for hand in hands:
-            laws.warm(hand.sack)
+        laws.warm(two.sack)
     if second is not None and at:
         one.store.before, one.store.at = (lambda: two.do(second)), at
     one.do(first)
+    assert two.done or second is None or not at, "the first verb ended before its call was reached"
     calls, one.store.before = tuple(one.store.calls), None
     if second is not None and not at:
         two.do(second)
@@ -121,14 +123,14 @@ _LOST = frozenset({"ConflictError", "RefusedError", "BusyError"})
 """What a verb may raise that lost a race; it has done nothing then."""
 
 _USES = " record access "
-_ASKED = 16
+_ASKED = 24
 """In one of so many pairs of verbs the engines are asked, in one schedule: asking takes longer than all the rest."""
 
 
 @cache
 def alone(verb: Verb) -> Played:
     """The verb with nobody beside it."""
-    return play(verb, None, asks=True)
+    return play(verb, None)
 
 
 @cache

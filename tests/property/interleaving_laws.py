@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
+from haversack.compaction.view import COLLECTION as VIEW
 from haversack.compaction.view import View, load_view, shown
 from haversack.embed.codec import embed_stored
 from haversack.engine.forgetting import Forgotten
@@ -94,12 +94,12 @@ def _numbered(lines: Iterable[str]) -> Iterator[str]:
 
 def _lines(space: Held) -> Iterator[str]:
     for memory in space.memories.values():
-        told: dict[str, Any] = asdict(memory)
-        yield f"{space.name} memory {[(key, told[key]) for key in sorted(told) if key not in {'born', 'changed'}]}"
+        yield f"{space.name} {replace(memory, born=0, changed=0)}"
     for turn in space.turns.values():
         yield f"{space.name} turn {turn.session} {turn.position} {turn.message.text} {turn.key}"
     for record in space.records:
-        if record.collection not in _BOOKKEEPING:
+        shows_all = record.collection == VIEW and View.decode(record.value) == View(session=record.key)
+        if record.collection not in _BOOKKEEPING and not shows_all:
             yield _SECRET.sub("<key>", f"{space.name} record {record.collection} {record.key} {record.value.decode()}")
     for tombstone in space.tombstones:
         yield f"{space.name} tombstone {tombstone}"
@@ -146,7 +146,7 @@ def broken_links(spaces: Iterable[Held]) -> Iterator[str]:
                     break
                 passed.add(one.id)
         for record in space.records:
-            if record.collection == "view":
+            if record.collection == VIEW:
                 yield from _broken_view(View.decode(record.value), space)
 
 
