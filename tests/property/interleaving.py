@@ -33,7 +33,7 @@ class Played:
 
 
 @dataclass(slots=True)
-class _Hand:
+class Hand:
     """One engine, and what its verb answered."""
 
     sack: Haversack
@@ -54,9 +54,9 @@ class _Hand:
             self.failed = "ConflictError"
 
 
-def _hand(store: MemoryStore, origin: Base, number: int) -> _Hand:
+def _hand(store: MemoryStore, origin: Base, number: int) -> Hand:
     own = Interrupted(store)
-    return _Hand(engine(own, number), own, origin)
+    return Hand(engine(own, number), own, origin)
 
 
 def play(first: Verb, second: Verb | None, at: int = 0, *, asks: bool = False, again: Verb | None = None) -> Played:
@@ -90,7 +90,7 @@ def play(first: Verb, second: Verb | None, at: int = 0, *, asks: bool = False, a
     return Played(picture=picture, failed=failed, broken=(*broken, *wrong), calls=calls)
 
 
-def _differing(hands: tuple[_Hand, ...], store: MemoryStore) -> tuple[str, ...]:
+def _differing(hands: tuple[Hand, ...], store: MemoryStore) -> tuple[str, ...]:
     told = [laws.answers(hand.sack) for hand in hands]
     third = laws.answers(engine(Interrupted(store), 48))
     return tuple(
@@ -173,8 +173,9 @@ def schedules(first: Verb, second: Verb, *, asks: bool = False) -> Iterator[Sche
         yield Schedule(at, call.name, played, is_same)
 
 
-def _after(state: MemoryStore, verb: Verb, known: dict[object, MemoryStore]) -> MemoryStore:
+def _after(state: MemoryStore | None, verb: Verb, known: dict[object, MemoryStore]) -> MemoryStore:
     """What a store holds when the verb has acted on it: worked out once between two writes of the first verb."""
+    assert state is not None
     spaces = state._spaces  # pyright: ignore[reportPrivateUsage]
     key = tuple((name, id(space)) for name, space in sorted(spaces.items()))
     if key not in known:

@@ -17,6 +17,7 @@ from haversack.model.memory import Memory, Turn
 from haversack.recall import indexed_text
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Record
+from haversack.store.sqlite.store import SqliteStore
 from haversack.tokens import counter_for
 
 from .interleaving_world import HOME, LATER, SHARED, Base, Hashing
@@ -57,6 +58,24 @@ def held(store: MemoryStore) -> list[Held]:
     ]
 
 
+def held_on_disk(store: SqliteStore) -> list[Held]:
+    """The same of a file, without prices and vectors."""
+    return [_held_on_disk(store, name) for name in ("", *store.namespaces())]
+
+
+def _held_on_disk(store: SqliteStore, name: str) -> Held:
+    sessions = [info.id for info in store.sessions(name)]
+    return Held(
+        name=name,
+        memories={one.id: one for one in store.changes(name).memories},
+        turns={one.id: one for session in sessions for one in store.turns(name, session)},
+        records=tuple(one for collection in store.collections(name) for one in store.records(name, collection)),
+        prices={},
+        vectors={},
+        tombstones=frozenset(id_ for id_, _ in store.graves(name).tombstones),
+    )
+
+
 def mark(spaces: Iterable[Held], start: Base) -> object:
     """What tells equal states; memories and turns of the base state are told by their ids."""
     first = {id(one) for space in held(start.store) for one in (*space.memories.values(), *space.turns.values())}
@@ -94,7 +113,7 @@ def _numbered(lines: Iterable[str]) -> Iterator[str]:
 
 def _lines(space: Held) -> Iterator[str]:
     for memory in space.memories.values():
-        yield f"{space.name} {replace(memory, born=0, changed=0)}"
+        yield f"{space.name} {replace(memory, speaker=str(memory.speaker), born=0, changed=0)}"
     for turn in space.turns.values():
         yield f"{space.name} turn {turn.session} {turn.position} {turn.message.text} {turn.key}"
     for record in space.records:

@@ -42,7 +42,8 @@ class Call:
     name: str
     given: tuple[Any, ...]
     named: Mapping[str, Any]
-    before: MemoryStore
+    before: MemoryStore | None
+    """None where the store cannot be copied."""
 
     @property
     def namespace(self) -> object:
@@ -51,7 +52,7 @@ class Call:
 
     def is_deaf_to(self, after: MemoryStore) -> bool:
         """Whether it only reads, and reads the same of a store that somebody else has changed meanwhile."""
-        return self.name != "apply" and self._answer(self.before) == self._answer(after)
+        return self.name != "apply" and self.before is not None and self._answer(self.before) == self._answer(after)
 
     def _answer(self, store: MemoryStore) -> object:
         return getattr(store, self.name)(*self.given, **self.named)
@@ -60,7 +61,7 @@ class Call:
 class Interrupted:
     """A store that lets somebody else act just before one of its calls, and goes on when one engine closes it."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self.calls: list[Call] = []
         self.before: Callable[[], None] | None = None
@@ -75,7 +76,9 @@ class Interrupted:
 
     def _counted(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*given: object, **named: object) -> Any:
-            self.calls.append(Call(name, given, named, self._store.copy()))
+            self.calls.append(
+                Call(name, given, named, self._store.copy() if isinstance(self._store, MemoryStore) else None)
+            )
             if len(self.calls) == self.at and self.before is not None:
                 self.before()
             return call(*given, **named)
@@ -130,7 +133,7 @@ class Counting:
         return (self.drawn << 40).to_bytes(size, "big")
 
 
-def engine(over: MemoryStore | Interrupted, hand: int, clock: Clock | None = None) -> Haversack:
+def engine(over: Store | Interrupted, hand: int, clock: Clock | None = None) -> Haversack:
     """An engine whose ids differ from those of every other hand."""
     store, embedder = cast("Store", over), OwnEmbedder(Hashing())
     calibrations = Calibrations(store, counter_for)
@@ -165,8 +168,14 @@ class Base:
 
 @cache
 def base() -> Base:
-    """Small, with one of everything that a verb can meet."""
+    """A filled store in memory."""
     store = MemoryStore()
+    ids = fill(store)
+    return Base(store=store, ids=ids, entries=_exported(store))
+
+
+def fill(store: Store) -> dict[str, str]:
+    """Write little, with one of everything that a verb can meet; the ids by name, the same in every store."""
     sack = engine(store, 1, Clock(START, timedelta(seconds=1)))
     ns, ids = sack.namespace(HOME), dict[str, str]()
 
@@ -222,7 +231,7 @@ def base() -> Base:
     ids["key"], ids["secret"] = issued.key.id, issued.secret
     ids["visit"] = sack.visits.start(HOME).id
     ids["passage"] = next(one.id for one in ns.everything(kinds=["passage"]) if "qturn2x" in one.content)
-    return Base(store=store, ids=ids, entries=_exported(store))
+    return ids
 
 
 def _exported(store: MemoryStore) -> tuple[Entry | Problem, ...]:
