@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.errors import ConflictError
-from haversack.model.identity import fingerprint
-from haversack.model.memory import Memory, Turn
+from haversack.model.identity import claims, fingerprint
+from haversack.model.memory import Memory, Stage, Turn
 from haversack.store.memory import MemoryStore
 from haversack.store.port import (
     BY_SESSION,
@@ -78,13 +78,34 @@ class Space:
         return self.sequence
 
 
+def refuse_stale(space: Space, batch: Batch) -> None:
+    if batch.sequence is not None and batch.sequence != space.sequence:
+        raise ConflictError("changed")
+
+
+def refuse_untrue(space: Space, batch: Batch) -> None:
+    for name in batch.made_of:
+        held = space.memories.get(name)
+        if held is None and name not in space.turns:
+            raise ConflictError("gone")
+        if held is not None and batch.seen is not None and held.changed > batch.seen:
+            raise ConflictError("changed")
+    if batch.new_since is not None:
+        said = {stone.fingerprint for stone in space.tombstones.values() if stone.changed > batch.new_since}
+        for held in space.memories.values():
+            if held.changed > batch.new_since and held.superseded_by is None and held.stage is not Stage.DELETED:
+                said |= claims(held)
+        if any(said & claims(memory) for memory in batch.memories if memory.id not in space.memories):
+            raise ConflictError("said")
+
+
 def apply(space: Space, batch: Batch) -> Applied:
+    refuse_stale(space, batch)
     gone_memories: list[str] = []
     gone_turns: list[str] = []
     if batch.erase is not None:
         gone_memories, gone_turns = _erase(space, batch.erase)
-    if missing := set(batch.made_of) - space.turns.keys():
-        raise ConflictError(f"turn {min(missing)} was erased meanwhile")
+    refuse_untrue(space, batch)
     appended, skipped = _append(space, batch.turns)
     ignored = _made_from_alone(batch.memories, skipped)
     _write(space, [memory for memory in batch.memories if memory.id not in ignored], batch.seen)
@@ -219,7 +240,8 @@ def _devalue(space: Space, memory: str) -> None:
 
 def _value(space: Space, ignored: set[str], prices: Iterable[Price], vectors: Iterable[Vector]) -> None:
     for price in prices:
-        if price.memory in space.memories and price.memory not in ignored:
+        priced = space.memories.get(price.memory)
+        if priced and price.memory not in ignored and price.changed in {None, priced.changed}:
             space.prices[price.memory, price.encoding] = price.tokens
     for vector in vectors:
         memory = space.memories.get(vector.memory)

@@ -240,6 +240,8 @@ class Compactor:
             old = self.store.memories(self.namespace, list(memory.source.memories))
             if len(old) < len(memory.source.memories):
                 return self._report(work, Outcome.FAILED, reasons=("changed meanwhile",), errors=("a summary is gone",))
+            if any(each.content != work.contents[each.id] for each in old):
+                return self._report(work, Outcome.FAILED, reasons=("changed meanwhile",), errors=("a summary is new",))
             behind, seen = memory.source.turns, max((each.changed for each in old), default=None)
             ended = (replace(each, superseded_by=memory.id, valid_to=memory.created_at) for each in old)
             view, memories = view.folded(fold), (memory, *ended)

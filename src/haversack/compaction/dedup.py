@@ -21,6 +21,7 @@ import msgspec
 
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
+from haversack.model.identity import SUBJECT
 from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Memory, Stage, Trust
 from haversack.model.text import fingerprint_form
@@ -42,8 +43,6 @@ __all__ = [
     "unhidden",
 ]
 
-SUBJECT = "haversack.subject"
-"""Metadata field: what the statement is about, like `alice/city`; a newer statement on it ends the older one."""
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosine of one text with each of the others."""

@@ -22,6 +22,7 @@ from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory
 from haversack.store.port import Batch, Record, Store, Written
 from haversack.store.records import Collection
+from haversack.store.retry import persisting
 
 __all__ = ["USES", "AccessLog", "Opened", "Use", "drop", "flush"]
 
@@ -83,7 +84,7 @@ class AccessLog:
                 waiting.uses[name] = _more(waiting.uses.get(name), Use(count=1, last=at))
             full = len(waiting.uses) >= _MOST or at - waiting.since >= _LONGEST
         if full:
-            with suppress(StoreError):  # a store that cannot be written now is still read from
+            with suppress(StoreError, ConflictError):  # a store that cannot be written now is still read from
                 self.spill(core, namespace)
 
     def spill(self, core: Opened, namespace: str) -> None:
@@ -92,11 +93,9 @@ class AccessLog:
             waiting = self._waiting.pop(namespace, None)
         if waiting is None or not waiting.uses:
             return
-        key = make_id(waiting.since, core.entropy(ENTROPY_BYTES))
-        record = Written(collection=COLLECTION, key=key, value=msgspec.json.encode(waiting.uses), expected=0)
         try:
-            core.store.apply(namespace, Batch(records=(record,)))
-        except BusyError:
+            persisting(lambda: _journal(core, namespace, waiting))
+        except (BusyError, ConflictError):
             with self._lock:
                 self._waiting.setdefault(namespace, waiting)
             raise
@@ -104,7 +103,7 @@ class AccessLog:
     def close(self, core: Opened) -> None:
         """Spill everything that can be."""
         for namespace in list(self._waiting):
-            with suppress(StoreError):
+            with suppress(StoreError, ConflictError):
                 self.spill(core, namespace)
 
     def forget(self, namespace: str, ids: Iterable[str]) -> None:
@@ -132,14 +131,26 @@ def flush(core: Opened, namespace: str) -> int:
 def drop(core: Opened, namespace: str, ids: Sequence[str]) -> None:
     """Take memories that were erased out of the buffer and the journal."""
     core.access.forget(namespace, ids)
-    gone = set(ids)
+    persisting(lambda: _clean(core, namespace, set(ids)))
+
+
+def _clean(core: Opened, namespace: str, gone: set[str]) -> None:
     after = ""
     while page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE):
         after = page[-1].key
         cleaned = tuple(_without(record, gone) for record in page if gone & _uses(record).keys())
         if cleaned:
-            with suppress(ConflictError):  # it was counted in between: the record is gone
-                core.store.apply(namespace, Batch(records=cleaned))
+            core.store.apply(namespace, Batch(records=cleaned))
+
+
+def _journal(core: Opened, namespace: str, waiting: _Waiting) -> None:
+    """One record; what was used and is gone since is left out."""
+    there = [memory.id for memory in core.store.memories(namespace, list(waiting.uses))]
+    if there:
+        key = make_id(waiting.since, core.entropy(ENTROPY_BYTES))
+        value = msgspec.json.encode({name: waiting.uses[name] for name in there})
+        record = Written(collection=COLLECTION, key=key, value=value, expected=0)
+        core.store.apply(namespace, Batch(records=(record,), made_of=tuple(there)))
 
 
 def _count(core: Opened, namespace: str, page: Sequence[Record]) -> int:

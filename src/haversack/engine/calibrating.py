@@ -11,10 +11,11 @@ from contextlib import suppress
 from itertools import pairwise
 from threading import Lock
 
-from haversack.errors import StoreError
+from haversack.errors import ConflictError, StoreError
 from haversack.llm.calibrate import Calibration
 from haversack.store.port import SYSTEM, Batch, Store, Written
 from haversack.store.records import Collection
+from haversack.store.retry import persisting
 from haversack.tokens import Counter
 from haversack.tokens.batch import BatchCounter
 from haversack.tokens.counter import CountKind
@@ -31,12 +32,11 @@ _MARGIN = 1.02
 
 
 class Calibrations:
-    """Counters by model, and what was learned of each. Safe for threads."""
+    """Counters by model, with what any process has learned of each. Safe for threads."""
 
     def __init__(self, store: Store, counter: Callable[[str], Counter]) -> None:
         self._store = store
         self._counter = counter
-        self._learned: dict[str, Calibration] = {}
         self._scaled: dict[tuple[str, int], Counter] = {}
         self._lock = Lock()
 
@@ -45,11 +45,11 @@ class Calibrations:
         plain = self._counter(model)
         if plain.kind is not CountKind.ESTIMATE:
             return plain
+        percent = _percent(self._known(model)[0])
+        if percent == 100:  # noqa: PLR2004 - all of it
+            return plain
+        name = (plain.encoding, percent)
         with self._lock:
-            percent = _percent(self._known(model))
-            if percent == 100:  # noqa: PLR2004 - all of it
-                return plain
-            name = (plain.encoding, percent)
             if name not in self._scaled:
                 self._scaled[name] = _scaled(plain, percent)
             return self._scaled[name]
@@ -58,24 +58,19 @@ class Calibrations:
         """Take in one prompt; what exact counters count teaches nothing. A busy store loses it and nothing else."""
         if self._counter(model).kind is not CountKind.ESTIMATE:
             return
-        with self._lock, suppress(StoreError):
-            plain = round(counted * 100 / _percent(self._known(model)))
-            record = self._store.record(SYSTEM, CALIBRATIONS.name, model)
-            before = CALIBRATIONS.value_of(record) or Calibration()
-            after = self._learned[model] = before.observe(plain, reported)
-            written = Written(
-                collection=CALIBRATIONS.name,
-                key=model,
-                value=after.encode(),
-                expected=0 if record is None else record.version,
-            )
-            self._store.apply(SYSTEM, Batch(records=(written,)))
+        with suppress(StoreError, ConflictError):
+            persisting(lambda: self._learn(model, counted, reported))
 
-    def _known(self, model: str) -> Calibration:
-        if model not in self._learned:
-            record = self._store.record(SYSTEM, CALIBRATIONS.name, model)
-            self._learned[model] = CALIBRATIONS.value_of(record) or Calibration()
-        return self._learned[model]
+    def _learn(self, model: str, counted: int, reported: int) -> None:
+        before, version = self._known(model)
+        after = before.observe(round(counted * 100 / _percent(before)), reported)
+        written = Written(collection=CALIBRATIONS.name, key=model, value=after.encode(), expected=version)
+        self._store.apply(SYSTEM, Batch(records=(written,)))
+
+    def _known(self, model: str) -> tuple[Calibration, int]:
+        """What any process has learned so far, and the version of its record."""
+        record = self._store.record(SYSTEM, CALIBRATIONS.name, model)
+        return CALIBRATIONS.value_of(record) or Calibration(), 0 if record is None else record.version
 
 
 def _percent(learned: Calibration) -> int:

@@ -22,9 +22,10 @@ from haversack.engine.writing import completed
 from haversack.errors import ConfigError, ConflictError, NotFoundError
 from haversack.llm.cost import Purpose
 from haversack.llm.port import Cancel
-from haversack.model.memory import Kind, Turn
+from haversack.model.memory import Kind, Turn, successors_of
 from haversack.model.query import Filter
 from haversack.store.port import Batch
+from haversack.store.retry import persisting
 from haversack.tokens.chat import count_each
 from haversack.tokens.models import resolve
 
@@ -62,6 +63,10 @@ def expand(core: Core, namespace: str, session: str, name: str, *, reopen: bool)
 
     With `reopen` the summary stops standing for them: prompts show the turns again. Raises NotFoundError.
     """
+    return persisting(lambda: _expand(core, namespace, session, name, reopen=reopen))
+
+
+def _expand(core: Core, namespace: str, session: str, name: str, *, reopen: bool) -> list[Turn]:
     view, version = load_view(core.store, namespace, session)
     fold = next((each for each in view.folds if each.summary == name), None)
     if fold is None:
@@ -129,7 +134,8 @@ def _dedup_insights(core: Core, namespace: str, config: CompactionConfig) -> int
     hidden = tuple(hidden_behind(insights[merge.hide], merge.keep) for merge in merges)
     if hidden:
         with suppress(ConflictError):  # somebody changed one of them: the next run looks again
-            core.store.apply(namespace, Batch(memories=hidden, seen=max(row.changed for row in hidden)))
+            batch = Batch(memories=hidden, seen=max(row.changed for row in insights.values()))
+            core.store.apply(namespace, replace(batch, made_of=successors_of(hidden)))
             return len(hidden)
     return 0
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from haversack.assemble import Anchor
 from haversack.embed.embedder import Embedder
 from haversack.engine.access import AccessLog
 from haversack.engine.calibrating import Calibrations
@@ -64,8 +63,6 @@ class Core:
     """Who is told which namespaces a question has just read; they return at once."""
     telling: set[str] = field(default_factory=set[str])
     """Namespaces that are known to hold statements."""
-    anchors: dict[tuple[str, str], Anchor] = field(default_factory=dict[tuple[str, str], Anchor])
-    """Where the last cached prompt of each session stood, by namespace and session."""
 
     def write_down(self) -> None:
         """Write what the buffers hold."""

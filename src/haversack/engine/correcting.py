@@ -12,7 +12,7 @@ from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.remembering import remember
-from haversack.engine.writing import as_written, persisting, write
+from haversack.engine.writing import as_written, write
 from haversack.errors import InputError, NotFoundError
 from haversack.maintenance.texts import text_of
 from haversack.model.memory import Kind, Memory
@@ -20,6 +20,7 @@ from haversack.model.query import Filter
 from haversack.model.text import clean, is_blank
 from haversack.model.times import Moment, read_time
 from haversack.store.port import Batch
+from haversack.store.retry import persisting
 
 __all__ = ["Knowledge"]
 

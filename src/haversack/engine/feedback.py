@@ -14,10 +14,10 @@ from itertools import chain
 import msgspec
 
 from haversack.engine.core import Core
-from haversack.engine.writing import persisting
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.store.port import Batch, Written
 from haversack.store.records import Collection
+from haversack.store.retry import persisting
 
 __all__ = ["VOTES", "Signal", "Vote", "vote", "votes", "votes_by_signal"]
 

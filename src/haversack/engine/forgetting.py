@@ -13,14 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 from typing import cast
 
+from haversack.compaction.view import View, load_view, view_write
 from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.hiding import hiding, showing
 from haversack.engine.unnaming import unname, unnamed
-from haversack.engine.writing import persisting
 from haversack.errors import InputError, NotFoundError, StoreError
 from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.maintenance.archive import Rewritten
@@ -29,11 +30,14 @@ from haversack.maintenance.texts import texts_of
 from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
-from haversack.store.port import Applied, Batch, Erasure, Scrubs, Store
+from haversack.store.port import Applied, Batch, Erasure, Scrubs, Store, Written
+from haversack.store.retry import persisting
 
 __all__ = ["Forgotten", "certified", "erase", "every_memory", "forget", "plan", "restore"]
 
 _PAGE = 10_000
+_TRIES = 20
+"""A hard forget waits for no pause in the writing of others: each further try reads only what they wrote since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +97,16 @@ def every_memory(core: Core, namespace: str) -> Iterator[Memory]:
 
 def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
     """Exactly what `forget` would remove, found without changing anything."""
-    aimed = _aimed_at(core, namespace, aim, hard=hard)
-    asked = tuple(memory.id for memory in aimed)
     if not hard:
+        asked = tuple(memory.id for memory in _aimed_at(core, namespace, aim, hard=False))
         return Forgotten(namespace=namespace, hard=False, preview=True, memories=asked, everything=aim.everything)
-    rows = list(every_memory(core, namespace))
+    return _planned(core, namespace, aim, list(every_memory(core, namespace)))
+
+
+def _planned(core: Core, namespace: str, aim: Aim, rows: Sequence[Memory]) -> Forgotten:
+    """What a hard forget removes, where the namespace holds these rows."""
+    aimed = _aimed_at(core, namespace, aim, hard=True)
+    asked = tuple(memory.id for memory in aimed)
     derived, turns = _closure(rows, aimed)
     touched = set[str]()
     if aim.filter is not None and aim.filter.session is not None and _whole_session(aim.filter):
@@ -122,14 +131,10 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     """Remove what `plan` says and tell exactly what went."""
     if not hard:
         return persisting(lambda: _hide(core, namespace, aim, now))
-    planned = plan(core, namespace, aim, hard=True)
     core.write_down()
-    _erase_beside(core, aim, planned)
-    erase(core.store, planned)
+    rows = _Rows(core.store, namespace)
+    planned = persisting(lambda: _forget_hard(core, namespace, aim, rows), tries=_TRIES)
     access.drop(core, namespace, (*planned.memories, *planned.derived))
-    for place in [place for place in core.anchors if place[0] == namespace]:
-        if planned.everything or place[1] in planned.sessions:
-            core.anchors.pop(place, None)
     return replace(certified(replace(planned, preview=False, at=now)), scrubbed=_scrubbed(core.store))
 
 
@@ -158,21 +163,61 @@ def _hide(core: Core, namespace: str, aim: Aim, now: datetime) -> Forgotten:
     )
 
 
+class _Rows:
+    """All memories of a namespace, read whole once and then only what came since."""
+
+    def __init__(self, store: Store, namespace: str) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._found: dict[str, Memory] = {}
+        self._seen = 0
+
+    def read(self) -> tuple[list[Memory], int]:
+        """Return them by their last change, and the change number that the namespace had then."""
+        more = True
+        while more:
+            page = self._store.changes(self._namespace, since=self._seen, limit=_PAGE)
+            if page.reset:
+                self._found.clear()
+            for name in (*page.erased, *(memory.id for memory in page.memories)):
+                self._found.pop(name, None)
+            self._found |= {memory.id: memory for memory in page.memories}
+            self._seen, more = page.upto, page.more
+        return list(self._found.values()), self._seen
+
+
+def _forget_hard(core: Core, namespace: str, aim: Aim, rows: _Rows) -> Forgotten:
+    """Plan and erase; ConflictError when anything was written in between, for it may come from what is erased."""
+    known, seen = rows.read()
+    planned = _planned(core, namespace, aim, known)
+    _erase_beside(core, aim, planned)
+    _unname(core.store, planned)
+    whole = () if aim.filter is None or not _whole_session(aim.filter) else (str(aim.filter.session),)
+    done = _erase(core.store, planned, seen, whole)
+    return replace(planned, turns=tuple(sorted({*planned.turns, *done.erased_turns})))
+
+
 def erase(store: Store, what: Forgotten) -> Applied:
     """Remove it from a store for good, and from its bookkeeping the names of the sessions that are over.
 
-    What was merged with something that goes stands for itself again when the whole goes.
+    What was merged with something that goes stands for itself again when the whole goes, and so do turns whose summary
+    goes.
     """
-    unname(store, what.namespace, None if what.everything else what.sessions)
-    return persisting(lambda: _erase(store, what))
+    _unname(store, what)
+    return persisting(lambda: _erase(store, what, store.sequence(what.namespace)))
 
 
-def _erase(store: Store, what: Forgotten) -> Applied:
-    seen = store.sequence(what.namespace)
-    erasure = Erasure(memories=what.memories + what.derived, turns=what.turns, everything=what.everything)
-    records = () if what.everything else unnamed(store, what.namespace, what.sessions)
+def _unname(store: Store, what: Forgotten) -> None:
+    persisting(lambda: unname(store, what.namespace, None if what.everything else what.sessions))
+
+
+def _erase(store: Store, what: Forgotten, seen: int, sessions: tuple[str, ...] = ()) -> Applied:
+    erasure = Erasure(
+        memories=what.memories + what.derived, turns=what.turns, sessions=sessions, everything=what.everything
+    )
+    records = () if what.everything else (*unnamed(store, what.namespace, what.sessions), *_opened(store, what))
     rows = () if what.everything else _released(store, what)
-    return store.apply(what.namespace, Batch(erase=erasure, memories=rows, records=records, seen=seen))
+    return store.apply(what.namespace, Batch(erase=erasure, memories=rows, records=records, sequence=seen))
 
 
 def _released(store: Store, what: Forgotten) -> tuple[Memory, ...]:
@@ -183,6 +228,17 @@ def _released(store: Store, what: Forgotten) -> tuple[Memory, ...]:
     parts = {name for whole in wholes.values() for name in whole.source.memories} - gone
     found = store.memories(what.namespace, sorted(parts))
     return tuple(replace(one, superseded_by=None) for one in found if one.superseded_by in wholes)
+
+
+def _opened(store: Store, what: Forgotten) -> Iterator[Written]:
+    """The views of sessions that go on, without the summaries that are erased."""
+    gone = {*what.memories, *what.derived}
+    summaries = (one for one in store.memories(what.namespace, sorted(gone)) if one.kind is Kind.SUMMARY)
+    for session in sorted({one.source.session or "" for one in summaries}.difference(what.sessions, {""})):
+        view, version = load_view(store, what.namespace, session)
+        kept = reduce(View.opened, (fold.summary for fold in view.folds if fold.summary in gone), view)
+        if kept != view:
+            yield view_write(kept, version)
 
 
 def certified(done: Forgotten) -> Forgotten:

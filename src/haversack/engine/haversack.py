@@ -17,7 +17,7 @@ from haversack.engine.namespace import Namespace
 from haversack.engine.renewing import Renewal
 from haversack.engine.settings import Reembed
 from haversack.engine.visits import Visits
-from haversack.errors import StoreError
+from haversack.errors import ConflictError, StoreError
 from haversack.model.text import namespace_label
 from haversack.store.port import Batch
 
@@ -92,7 +92,7 @@ class Haversack:
         self._closed = True
         self._renewal.close()
         self.jobs.close()
-        with suppress(StoreError):
+        with suppress(StoreError, ConflictError):
             self.keys.flush()
             self.audit.flush()
         self._core.runs.close()

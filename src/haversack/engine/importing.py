@@ -7,22 +7,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from haversack.compaction.view import COLLECTION as VIEW
+from haversack.compaction.view import VIEWS
 from haversack.engine.core import Core
 from haversack.engine.editing import kept_before
 from haversack.engine.landing import Sorted, checked_record, is_about_something, sort_memories
 from haversack.engine.passages import split_memory
 from haversack.engine.session import Session, TurnDraft
-from haversack.engine.writing import persisting, write
+from haversack.engine.writing import write
 from haversack.errors import ConflictError, InputError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Kind, Memory, Source, Trust, Turn
 from haversack.model.times import EPOCH
 from haversack.store.port import Batch
+from haversack.store.retry import persisting
 from haversack.transfer import entries
 from haversack.transfer.entries import DocumentEntry, MemoryEntry, Problem, RecordEntry, SessionEntry
 
 __all__ = ["Imported", "bring_in"]
 
+_ABOUT_ONE = ("feedback", "hidden")
+"""Collections whose records stand under the id of the memory or turn that they tell of."""
 _BATCH = 500
 """Turns or memories to a transaction: large enough to be fast, small enough that an interruption costs little."""
 
@@ -87,6 +92,8 @@ class _Landing:
         self._may_administer = may_administer
         self._turns: list[Turn] = []
         self._memories: list[Memory] = []
+        self._said: set[str] = set()
+        """Turns that landed: what repeats their words goes with them when they are erased meanwhile."""
 
     def take(self, entry: entries.Entry | Problem) -> None:
         match entry:
@@ -131,7 +138,8 @@ class _Landing:
             if sorted_.new or sorted_.replaced:
                 records = tuple(kept_before(self._core, name, old, new) for old, new in sorted_.replaced)
                 rows = (*sorted_.new, *(new for _, new in sorted_.replaced))
-                write(self._core, name, Batch(memories=rows, records=records, seen=seen))
+                said = self._said.intersection(turn for memory in rows for turn in memory.source.turns)
+                write(self._core, name, Batch(memories=rows, records=records, seen=seen, made_of=tuple(said)))
             return sorted_
 
         done = persisting(attempt)
@@ -157,6 +165,7 @@ class _Landing:
         self.done.turns += len(added)
         self.done.known += given - len(added)
         self.done.sessions.update(turn.session for turn in added)
+        self._said.update(turn.id for turn in added)
 
     def _add_record(self, entry: RecordEntry) -> None:
         try:
@@ -164,13 +173,20 @@ class _Landing:
             if not is_about_something(self._core.store, self._namespace, record):
                 self.done.forgotten += 1
                 return
-            self._core.store.apply(self._namespace, Batch(records=(record,)))
+            self._core.store.apply(self._namespace, Batch(records=(record,), made_of=_about(entry)))
             self.done.records += 1
         except ConflictError:
             self.done.known += 1
         except InputError as error:
             place = f"record {entry.collection}/{entry.key}"
             self.done.problems.append(Problem(file="", place=place, message=str(error)))
+
+
+def _about(entry: RecordEntry) -> tuple[str, ...]:
+    """Ids of memories and turns that the record tells of: it stays away where they were erased for good."""
+    if entry.collection == VIEW:
+        return tuple(fold.summary for fold in VIEWS.decode(entry.value).folds)
+    return (entry.key,) if entry.collection in _ABOUT_ONE else ()
 
 
 def _from_dump(core: Core, entry: MemoryEntry) -> Memory:

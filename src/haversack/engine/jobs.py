@@ -22,6 +22,7 @@ from haversack.engine.core import Core
 from haversack.errors import BusyError, HaversackError, NotFoundError
 from haversack.store.port import SYSTEM, Batch, Record, Written
 from haversack.store.records import Collection
+from haversack.store.retry import persisting
 
 __all__ = ["JOBS", "JOB_RECORDS", "Cancelled", "Job", "JobBoard", "JobState", "Progress", "Work"]
 
@@ -66,6 +67,8 @@ class Job:
     message: str = ""
     result: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts and ids once it is done; no words of memories."""
+    cancel_requested: bool = False
+    """Whether somebody, in any process, asked it to stop."""
 
 
 JOB_RECORDS = Collection(JOBS, Job)
@@ -86,7 +89,7 @@ class Progress:
 
     def __call__(self, done: int, total: int | None = None, message: str = "") -> None:
         """So much is done."""
-        if self._stop.is_set():
+        if self._stop.is_set() or self._board.get(self.job.id).cancel_requested:
             raise Cancelled("cancelled")
         self.job = self._board.report(self.job, done=done, total=total, message=message)
 
@@ -147,8 +150,10 @@ class JobBoard:
         return list(map(self._seen, JOB_RECORDS.values_of(latest)))
 
     def cancel(self, job_id: str) -> Job:
-        """Ask a job to stop at its next report; one that is over stays as it is."""
+        """Ask a job of any process to stop at its next report; one that is over stays as it is."""
         job = self.get(job_id)
+        if not job.state.is_over:
+            job = self._put(replace(job, cancel_requested=True))
         with self._lock:
             stop, future = self._stops.get(job_id), self._futures.get(job_id)
         if stop is not None:
@@ -205,6 +210,9 @@ class JobBoard:
 
     def _carry_out(self, job: Job, work: Work, stop: Event) -> None:
         progress = Progress(self, self._put(self._now(job, state=JobState.RUNNING)), stop)
+        if progress.job.cancel_requested:
+            self._end(progress.job, JobState.CANCELLED, "cancelled before it began", {})
+            return
         try:
             result = work(progress)
         except Cancelled:
@@ -236,6 +244,17 @@ class JobBoard:
         return replace(job, changed_at=self._core.clock(), **changes)
 
     def _put(self, job: Job) -> Job:
-        record = Written(collection=JOBS, key=job.id, value=msgspec.json.encode(job))
-        self._core.store.apply(SYSTEM, Batch(records=(record,)))
+        """Write it. What ended stays as it is, and who asked it to stop has asked."""
+        return persisting(lambda: self._try_to_put(job))
+
+    def _try_to_put(self, job: Job) -> Job:
+        record = self._core.store.record(SYSTEM, JOBS, job.id)
+        if record is not None:
+            stored = msgspec.json.decode(record.value, type=Job)
+            if stored.state.is_over:
+                return stored
+            job = replace(job, cancel_requested=job.cancel_requested or stored.cancel_requested)
+        value, version = msgspec.json.encode(job), 0 if record is None else record.version
+        written = Written(collection=JOBS, key=job.id, value=value, expected=version)
+        self._core.store.apply(SYSTEM, Batch(records=(written,)))
         return job

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -25,6 +26,7 @@ from haversack.errors import ConflictError, InputError, NotFoundError, nearest
 from haversack.model.text import label
 from haversack.store.port import SYSTEM, Batch, Record, Written
 from haversack.store.records import Collection
+from haversack.store.retry import persisting
 
 __all__ = ["KEYS", "KEY_USES", "TOKEN", "Issued", "Key", "Keyring", "Scope", "matches"]
 
@@ -109,8 +111,8 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Used:
-    uses: int
-    last_used_at: datetime
+    uses: int = 0
+    last_used_at: datetime | None = None
 
 
 KEYS = Collection("key", _Stored)
@@ -154,7 +156,7 @@ class Keyring:
                 made_by=None if maker is None else maker.id,
             )
         )
-        self._write(_record(stored, expected=0))
+        self._write(*_new_records(stored))
         return Issued(key=stored.key, secret=secret)
 
     def check(self, secret: str) -> Key | None:
@@ -218,6 +220,9 @@ class Keyring:
         """
         if not timedelta() <= grace <= _LONGEST_GRACE:
             raise InputError(f"grace={grace} must be from 0 to {_LONGEST_GRACE.days} days")
+        return persisting(lambda: self._rotate(key_id, grace, maker))
+
+    def _rotate(self, key_id: str, grace: timedelta, maker: Key | None) -> Issued:
         (stored, version), now = self._stored(key_id), self._core.clock()
         old = stored.key
         if not old.is_live(now) or old.replaced_by is not None:
@@ -228,14 +233,20 @@ class Keyring:
         fresh, secret = self._press(made)
         left = replace(old, expires_at=_earlier(old.expires_at, now + grace)) if grace else replace(old, revoked_at=now)
         kept = replace(stored, key=replace(left, replaced_by=fresh.key.id))
-        self._write(_record(fresh, expected=0), _record(kept, expected=version))
+        self._write(*_new_records(fresh), _record(kept, expected=version))
         return Issued(key=fresh.key, secret=secret)
 
     def delete(self, key_id: str) -> None:
         """Remove a key from the list as well. That the store had keys stays known."""
-        self._stored(key_id)
-        gone = (Written(collection=collection, key=key_id, value=None) for collection in (KEYS.name, KEY_USES.name))
-        self._write(*gone, Written(collection=_PAST, key=_PAST, value=b"1"))
+        persisting(lambda: self._delete(key_id))
+
+    def _delete(self, key_id: str) -> None:
+        _, version = self._stored(key_id)
+        self._write(
+            Written(collection=KEYS.name, key=key_id, value=None, expected=version),
+            Written(collection=KEY_USES.name, key=key_id, value=None),
+            Written(collection=_PAST, key=_PAST, value=b"1"),
+        )
 
     def exist(self) -> bool:
         """Whether any key is live. One that cannot be read counts: damage must not open a store."""
@@ -258,13 +269,19 @@ class Keyring:
         """Write how often and when keys were used since the last time; kept apart, so that it undoes no revocation."""
         with self._lock:
             uses, self._uses = self._uses, {}
-        store = self._core.store
         for key_id, (count, moment) in uses.items():
-            record = store.record(SYSTEM, KEY_USES.name, key_id)
-            used = KEY_USES.value_of(record)
-            before = 0 if used is None else used.uses
-            value = msgspec.json.encode(_Used(uses=before + count, last_used_at=moment))
-            store.apply(SYSTEM, Batch(records=(Written(collection=KEY_USES.name, key=key_id, value=value),)))
+            persisting(partial(self._add_uses, key_id, count, moment))
+
+    def _add_uses(self, key_id: str, count: int, moment: datetime) -> None:
+        """Add to what other processes have counted; a key that was deleted meanwhile is passed over."""
+        record = self._core.store.record(SYSTEM, KEY_USES.name, key_id)
+        if self._find(key_id) is None:
+            return
+        before = KEY_USES.value_of(record) or _Used()
+        last = moment if before.last_used_at is None else max(before.last_used_at, moment)
+        value = msgspec.json.encode(_Used(uses=before.uses + count, last_used_at=last))
+        expected = 0 if record is None else record.version
+        self._write(Written(collection=KEY_USES.name, key=key_id, value=value, expected=expected))
 
     def _end(self, key_id: str, now: datetime) -> Key:
         return self._change(key_id, lambda key: replace(key, revoked_at=key.revoked_at or now))
@@ -283,14 +300,13 @@ class Keyring:
 
     def _change(self, key_id: str, change: Callable[[Key], Key]) -> Key:
         """Change a key as it is now, whoever else changes it at the same time."""
-        while True:
-            stored, version = self._stored(key_id)
-            changed = replace(stored, key=change(stored.key))
-            try:
-                self._write(_record(changed, expected=version))
-            except ConflictError:
-                continue
-            return changed.key
+        return persisting(lambda: self._try_to_change(key_id, change))
+
+    def _try_to_change(self, key_id: str, change: Callable[[Key], Key]) -> Key:
+        stored, version = self._stored(key_id)
+        changed = replace(stored, key=change(stored.key))
+        self._write(_record(changed, expected=version))
+        return changed.key
 
     def _stored(self, key_id: str) -> tuple[_Stored, int]:
         record = self._core.store.record(SYSTEM, KEYS.name, key_id) if key_id else None
@@ -308,6 +324,12 @@ class Keyring:
 
 def _record(stored: _Stored, *, expected: int) -> Written:
     return Written(collection=KEYS.name, key=stored.key.id, value=msgspec.json.encode(stored), expected=expected)
+
+
+def _new_records(stored: _Stored) -> tuple[Written, ...]:
+    """A key and its uses, so that who counts one notices that the key was deleted meanwhile."""
+    uses = Written(collection=KEY_USES.name, key=stored.key.id, value=msgspec.json.encode(_Used()), expected=0)
+    return _record(stored, expected=0), uses
 
 
 def _with_uses(key: Key, record: Record | None) -> Key:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TypeAlias
 
@@ -54,7 +54,8 @@ class PriceBook:
         missing = [memory for memory in memories if memory.id not in known]
         if missing:
             counted = count_lines(missing, counter)
-            self._keep(namespace, counted)
+            read = {memory.id: memory.changed for memory in missing}
+            self._keep(namespace, [replace(price, changed=read[price.memory]) for price in counted])
             known |= {price.memory: price.tokens for price in counted}
         return known
 

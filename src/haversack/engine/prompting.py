@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import msgspec
 from msgspec import structs
 
 from haversack.assemble import (
+    Anchor,
     Candidate,
     Format,
     Layout,
@@ -33,16 +36,18 @@ from haversack.engine.core import Core
 from haversack.engine.hiding import hidden_turns
 from haversack.engine.packing import candidates, gather
 from haversack.engine.reading import Request
-from haversack.errors import InputError
+from haversack.errors import ConflictError, InputError, StoreError
 from haversack.model.memory import Kind, Memory
 from haversack.model.message import Message, Role
 from haversack.model.query import Filter
 from haversack.model.text import is_blank
 from haversack.scoring.blend import DEFAULT
+from haversack.store.port import SEGMENT, Batch, Written
 from haversack.wire.pairing import pair_turns
 
 __all__ = ["Window", "preview", "primed", "prompt", "reading"]
 
+_ANCHOR = "prompt/"
 _LEAST_PER_MESSAGE = 8
 """Fewer tokens than this per message are so rare that no window holds more messages than its tokens divided by it."""
 
@@ -77,7 +82,7 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         coordinator_of(core, namespace).before_prompt(session)
     built = preview(core, namespace, session, wanted)
     if built.anchor is not None:
-        core.anchors[namespace, session] = built.anchor
+        _keep_anchor(core, namespace, session, built.anchor)
     _watch(core, namespace, session, built, wanted)
     core.was_read([namespace])
     return built
@@ -104,9 +109,25 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         format=wanted.format,
         context_budget=wanted.budget,
         now=wanted.now,
-        previous=core.anchors.get((namespace, session)),
+        previous=_anchor(core, namespace, session) if wanted.layout.stable else None,
     )
     return replace(built, sessions=tuple(_fate(name, talk, built, wanted) for name, talk in prior.items()))
+
+
+def _anchor(core: Core, namespace: str, session: str) -> Anchor | None:
+    """Where the session's last cached prompt stood, whichever process made it; None after any erasure."""
+    record = core.store.record(namespace, SEGMENT, f"{_ANCHOR}{session}")
+    return None if record is None else msgspec.json.decode(record.value, type=Anchor)
+
+
+def _keep_anchor(core: Core, namespace: str, session: str, anchor: Anchor) -> None:
+    """Keep it for the next prompt, unless one of the memories in it was erased meanwhile.
+
+    It stands among what an erasure drops, for it holds words. A store that cannot take it loses the prefix alone.
+    """
+    record = Written(collection=SEGMENT, key=f"{_ANCHOR}{session}", value=msgspec.json.encode(anchor))
+    with suppress(StoreError, ConflictError):
+        core.store.apply(namespace, Batch(records=(record,), made_of=tuple(sorted(anchor.shown))))
 
 
 def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -68,14 +69,15 @@ def once(core: Core, namespace: str, key: str, request: bytes, act: Callable[[],
         if now - entry.begun_at < _LEASE:
             raise ConflictError("the first request with this idempotency key is still at work: try again shortly")
     place = found.key if found else f"{now:%Y%m%d}/{name}"
-    claim = _Entry(digest=digest, begun_at=now)
-    _put(core, namespace, place, claim, expected=found.version if found else 0)
+    claim, version = _Entry(digest=digest, begun_at=now), found.version if found else 0
+    core.store.apply(namespace, Batch(records=(_written(place, claim, version),)))
     try:
         receipt = act()
     except BaseException:
-        core.store.apply(namespace, Batch(records=(Written(collection=_COLLECTION, key=place, value=None),)))
+        _end(core, namespace, _written(place, None, version + 1))
         raise
-    _put(core, namespace, place, _Entry(digest=digest, begun_at=now, receipt=receipt), sweep=now)
+    done = _Entry(digest=digest, begun_at=now, receipt=receipt)
+    _end(core, namespace, _written(place, done, version + 1), *_old(core, namespace, now))
     return Once(receipt=receipt, repeated=False)
 
 
@@ -85,12 +87,15 @@ def _find(core: Core, namespace: str, name: str, now: datetime) -> Record | None
     return next((record for record in found if record is not None), None)
 
 
-def _put(
-    core: Core, namespace: str, place: str, entry: _Entry, *, expected: int | None = None, sweep: datetime | None = None
-) -> None:
-    record = Written(collection=_COLLECTION, key=place, value=msgspec.json.encode(entry), expected=expected)
-    old = () if sweep is None else _old(core, namespace, sweep)
-    core.store.apply(namespace, Batch(records=(record, *old)))
+def _written(place: str, entry: _Entry | None, expected: int) -> Written:
+    value = None if entry is None else msgspec.json.encode(entry)
+    return Written(collection=_COLLECTION, key=place, value=value, expected=expected)
+
+
+def _end(core: Core, namespace: str, *records: Written) -> None:
+    """Write what became of a claim, unless it was taken over or erased while the request was at work."""
+    with suppress(ConflictError):
+        core.store.apply(namespace, Batch(records=records))
 
 
 def _old(core: Core, namespace: str, now: datetime) -> tuple[Written, ...]:

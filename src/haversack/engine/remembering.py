@@ -13,14 +13,15 @@ from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
 from haversack.engine.editing import kept_before
 from haversack.engine.passages import split_memory
-from haversack.engine.writing import as_written, persisting, write
+from haversack.engine.writing import as_written, write
 from haversack.errors import ConflictError, InputError, NotFoundError
 from haversack.maintenance.texts import text_of
 from haversack.model.identity import fingerprint
-from haversack.model.memory import Kind, Memory
+from haversack.model.memory import Kind, Memory, successors_of
 from haversack.model.query import Filter
 from haversack.model.text import label
 from haversack.store.port import Batch
+from haversack.store.retry import persisting
 
 __all__ = ["remember"]
 
@@ -46,7 +47,8 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
 
 def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterator[str]) -> list[Memory]:
     now = drafts[0].memory.created_at if drafts else core.clock()
-    seen = core.store.sequence(namespace) if any(draft.supersedes for draft in drafts) else None
+    decides = any(draft.supersedes or draft.memory.kind is not Kind.PASSAGE for draft in drafts)
+    seen = core.store.sequence(namespace) if decides else None
     known = _known(core, namespace, drafts, now)
     fresh = [draft for draft in drafts if known.setdefault(draft.key, draft.memory.id) == draft.memory.id]
     open_ones = [draft.memory for draft in fresh if draft.supersedes is None]
@@ -65,7 +67,9 @@ def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterator[s
             memories=tuple(written.values()),
             vectors=admitted.vectors,
             records=records,
-            seen=_seen(replaced) if seen is None else seen,
+            seen=seen,
+            new_since=seen,
+            made_of=successors_of(written.values()),
         )
         done = as_written(batch.memories, write(core, namespace, batch).sequence)
         rows |= {row.id: row for row in done}
@@ -119,10 +123,6 @@ def _known(core: Core, namespace: str, drafts: Sequence[_Draft], now: datetime) 
     rows = {row.id: row for row in core.store.memories(namespace, list(found.values()))}
     there = ((mark, rows[name]) for mark, name in found.items() if name in rows)
     return {(mark, row.speaker): row.id for mark, row in there if Filter().reason_against(row, now) is None}
-
-
-def _seen(replaced: Sequence[Memory]) -> int | None:
-    return max((memory.changed for memory in replaced), default=None)
 
 
 def _listed(items: Iterable[str | Mapping[str, object]]) -> list[str | Mapping[str, object]]:

@@ -15,13 +15,14 @@ from haversack.engine.core import Core
 from haversack.engine.draft import read_unit
 from haversack.engine.listing import live
 from haversack.engine.passages import split_memory
-from haversack.engine.writing import as_written, persisting, write
+from haversack.engine.writing import as_written, write
 from haversack.errors import InputError, NotFoundError
 from haversack.maintenance.texts import follows, texts_of
-from haversack.model.memory import Kind, Memory, Source, Stage, Trust
+from haversack.model.memory import Kind, Memory, Source, Stage, Trust, successors_of
 from haversack.model.query import Filter
 from haversack.model.text import fingerprint_form
 from haversack.store.port import Batch
+from haversack.store.retry import persisting
 
 __all__ = ["Duplicates", "fold", "merge", "unfold"]
 
@@ -54,7 +55,7 @@ def _fold(core: Core, namespace: str, least: float, *, preview: bool) -> list[Du
     found = [Duplicates(survivor=group[0].id, folded=tuple(one.id for one in group[1:])) for group in groups]
     if not preview and found:
         away = [_retired(one, group[0]) for group in groups for one in group[1:]]
-        core.store.apply(namespace, Batch(memories=tuple(away), seen=seen))
+        core.store.apply(namespace, Batch(memories=tuple(away), seen=seen, made_of=successors_of(away)))
     return found
 
 

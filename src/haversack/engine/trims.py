@@ -14,9 +14,10 @@ from threading import Lock
 import msgspec
 
 from haversack.assemble import Candidate, Context
-from haversack.errors import StoreError
+from haversack.errors import ConflictError, StoreError
 from haversack.store.port import Batch, Store, Written
 from haversack.store.records import Collection
+from haversack.store.retry import persisting
 
 __all__ = ["IMPORTANT", "TALLIES", "TrimLog", "Trimmed", "trimmed"]
 
@@ -97,14 +98,9 @@ class TrimLog:
         """Put what waits into the store; a store that cannot be written now loses these counts and nothing else."""
         with self._lock:
             waiting = self._waiting.pop(namespace, {})
-        known = _stored(store, namespace)
-        records = tuple(
-            Written(collection=COLLECTION, key=name, value=msgspec.json.encode(known.get(name, Tally()).plus(tally)))
-            for name, tally in waiting.items()
-        )
-        if records:
-            with suppress(StoreError):
-                store.apply(namespace, Batch(records=records))
+        if waiting:
+            with suppress(StoreError, ConflictError):
+                persisting(lambda: _add(store, namespace, waiting))
 
     def close(self, store: Store) -> None:
         """Spill everything."""
@@ -129,6 +125,22 @@ def trimmed(log: TrimLog, store: Store, namespace: str, least: int = 2) -> list[
         for memory in store.memories(namespace, sorted(worst))
     ]
     return sorted(rows, key=lambda row: (-row.importance * row.trimmed, row.memory_id))
+
+
+def _add(store: Store, namespace: str, waiting: Mapping[str, Tally]) -> None:
+    """Add to what is stored; what was counted of memories that are gone is dropped."""
+    there = [memory.id for memory in store.memories(namespace, list(waiting))]
+    records = {name: store.record(namespace, COLLECTION, name) for name in there}
+    written = (
+        Written(
+            collection=COLLECTION,
+            key=name,
+            value=msgspec.json.encode((TALLIES.value_of(before) or Tally()).plus(waiting[name])),
+            expected=0 if before is None else before.version,
+        )
+        for name, before in records.items()
+    )
+    store.apply(namespace, Batch(records=tuple(written), made_of=tuple(there)))
 
 
 def _tallies(candidates: Sequence[Candidate], context: Context) -> dict[str, Tally]:

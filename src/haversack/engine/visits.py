@@ -6,7 +6,7 @@ What spans namespaces is which one an id belongs to, because a client may ask fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,7 @@ from haversack.errors import NotFoundError
 from haversack.model.text import namespace_label
 from haversack.store.port import SYSTEM, Batch, Written
 from haversack.store.records import Collection
+from haversack.store.retry import persisting
 
 __all__ = ["FRAMES", "PLACES", "VISITS", "Visit", "Visits"]
 
@@ -65,10 +66,15 @@ class Visits:
         )
         place = Written(collection=VISITS, key=visit.id, value=msgspec.json.encode(visit.namespace))
         self._core.store.apply(SYSTEM, Batch(records=(place,)))
-        return self._put(visit)
+        self._put(visit, 0)
+        return visit
 
     def get(self, visit_id: str) -> Visit:
         """One session; raises NotFoundError."""
+        return self._stored(visit_id)[0]
+
+    def _stored(self, visit_id: str) -> tuple[Visit, int]:
+        """One session and the version of its record."""
         place = self._core.store.record(SYSTEM, VISITS, visit_id) if visit_id else None
         namespace = PLACES.value_of(place)
         found = None if namespace is None else self._find(namespace, visit_id)
@@ -78,16 +84,13 @@ class Visits:
 
     def touch(self, visit_id: str) -> Visit:
         """Note that it goes on; one that has ended stays ended."""
-        visit = self.get(visit_id)
-        return visit if visit.ended_at else self._put(replace(visit, last_at=self._core.clock()))
+        now = self._core.clock()
+        return self._change(visit_id, lambda visit: replace(visit, last_at=now))
 
     def end(self, visit_id: str, summary: str | None = None) -> Visit:
         """Close it, with the id of the memory that sums it up; a second time changes nothing."""
-        visit = self.get(visit_id)
-        if visit.ended_at is not None:
-            return visit
         now = self._core.clock()
-        return self._put(replace(visit, ended_at=now, last_at=now, summary=summary))
+        return self._change(visit_id, lambda visit: replace(visit, ended_at=now, last_at=now, summary=summary))
 
     def of(self, namespace: str) -> list[Visit]:
         """A namespace's sessions, the newest first."""
@@ -98,10 +101,23 @@ class Visits:
             after = page[-1].key
         return found[::-1]
 
-    def _find(self, namespace: str, visit_id: str) -> Visit | None:
-        return FRAMES.value_of(self._core.store.record(namespace, VISITS, visit_id))
+    def _change(self, visit_id: str, change: Callable[[Visit], Visit]) -> Visit:
+        """Change one that goes on, as it is now; one that has ended stays as it is."""
+        return persisting(lambda: self._try_to_change(visit_id, change))
 
-    def _put(self, visit: Visit) -> Visit:
-        record = Written(collection=VISITS, key=visit.id, value=msgspec.json.encode(visit))
+    def _try_to_change(self, visit_id: str, change: Callable[[Visit], Visit]) -> Visit:
+        visit, version = self._stored(visit_id)
+        if visit.ended_at is not None:
+            return visit
+        changed = change(visit)
+        self._put(changed, version)
+        return changed
+
+    def _find(self, namespace: str, visit_id: str) -> tuple[Visit, int] | None:
+        record = self._core.store.record(namespace, VISITS, visit_id)
+        visit = FRAMES.value_of(record)
+        return None if record is None or visit is None else (visit, record.version)
+
+    def _put(self, visit: Visit, version: int) -> None:
+        record = Written(collection=VISITS, key=visit.id, value=msgspec.json.encode(visit), expected=version)
         self._core.store.apply(visit.namespace, Batch(records=(record,)))
-        return visit

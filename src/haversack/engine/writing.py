@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from haversack.embed.codec import embed_stored
 from haversack.embed.lapse import WordsAlone
 from haversack.engine.core import Core
 from haversack.engine.prices import count_lines
-from haversack.errors import ConflictError
 from haversack.model.memory import Memory
 from haversack.recall import indexed_text
 from haversack.store.port import Applied, Batch, Vector
 
-__all__ = ["as_written", "completed", "persisting", "write"]
-
-_TRIES = 5
-_Answer = TypeVar("_Answer")
-
-
-def persisting(attempt: Callable[[], _Answer]) -> _Answer:
-    """What the attempt answers: it reads and writes, and begins again when somebody was quicker."""
-    for _ in range(_TRIES - 1):
-        with suppress(ConflictError):
-            return attempt()
-    return attempt()
+__all__ = ["as_written", "completed", "write"]
 
 
 def as_written(memories: Sequence[Memory], last: int) -> list[Memory]:

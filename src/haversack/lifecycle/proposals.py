@@ -127,4 +127,13 @@ def copy_for_sharing(memory: Memory, proposal: Proposal, id_: str, now: datetime
         "shared.proposal": proposal.asked.proposal,
     }
     metadata = {**memory.metadata, **provenance}
-    return replace(memory, id=id_, created_at=now, source=Source(), metadata=metadata, access_count=0, accessed_at=None)
+    return replace(
+        memory,
+        id=id_,
+        created_at=now,
+        source=Source(),
+        metadata=metadata,
+        superseded_by=None,
+        access_count=0,
+        accessed_at=None,
+    )

@@ -19,6 +19,7 @@ from haversack.maintenance.run import Desk, Journal, forget_old_steps, running
 from haversack.model.lives import STAGES, Lives
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.store.port import Erasure, Restage, Store
+from haversack.store.retry import persisting
 
 __all__ = ["Lifecycle", "age", "lives_of", "pages_of"]
 
@@ -149,12 +150,16 @@ class _Ageing:
 
     def _erase(self, read: Mapping[str, int]) -> list[str]:
         """In one last step; returns the turns that went along."""
+        return persisting(lambda: self._try_to_erase(read))
+
+    def _try_to_erase(self, read: Mapping[str, int]) -> list[str]:
+        seen = self._desk.store.sequence(self._desk.namespace)
         due = self._untouched([each for each in self._done if each.action is Action.ERASE], read)
         self._done = [each for each in self._done if each.action is not Action.ERASE] + due
         turns = _words_of(_ending(self._desk, due))
         if due:
             ids = tuple(each.memory for each in due)
-            self._journal.step("erase", before={}, erase=Erasure(memories=ids, turns=tuple(turns)))
+            self._journal.step("erase", before={}, erase=Erasure(memories=ids, turns=tuple(turns)), sequence=seen)
         return turns
 
     def _untouched(self, due: Sequence[Transition], read: Mapping[str, int]) -> list[Transition]:

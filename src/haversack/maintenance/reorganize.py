@@ -261,31 +261,42 @@ def _write(
 ) -> list[str]:
     """Step by step; memories that somebody wrote since they were read are left out and named."""
     left: list[str] = []
+    seen = max((memory.changed for memory in before.values()), default=0)
     for start in range(0, len(memories), _MOST_STEP):
         batch: list[Memory] = list(memories[start : start + _MOST_STEP])
         while batch:
-            seen = max((before[memory.id].changed for memory in batch if memory.id in before), default=0)
+            needed = dict.fromkeys(name for memory in batch for name in _rests_on(memory, before))
+            unwritten = tuple(needed.keys() - {memory.id for memory in batch})
             try:
-                journal.step(part, before=before, memories=tuple(batch), seen=seen)
+                journal.step(part, before=before, memories=tuple(batch), seen=seen, made_of=unwritten)
                 break
             except ConflictError:
-                moved = _moved(desk, [before[memory.id] for memory in batch if memory.id in before])
-                if not moved:
+                moved = _moved(desk, [before[name] for name in needed])
+                staying = [memory for memory in batch if moved.isdisjoint(_rests_on(memory, before))]
+                if len(staying) == len(batch):
                     raise
-                left += moved
-                batch = [memory for memory in batch if memory.id not in moved]
+                left += [memory.id for memory in batch if memory not in staying]
+                batch = staying
     return left
 
 
-def _moved(desk: Desk, rows: Sequence[Memory]) -> list[str]:
+def _rests_on(memory: Memory, before: Mapping[str, Memory]) -> list[str]:
+    """What must be as it was read: the memory itself, what it will stand behind, and what a new one sums up."""
+    made_of = () if memory.id in before else memory.source.memories
+    return [name for name in (memory.id, memory.superseded_by or "", *made_of) if name in before]
+
+
+def _moved(desk: Desk, rows: Sequence[Memory]) -> set[str]:
     """Ids of those that are not as they were read."""
     now = {row.id: row.changed for row in desk.store.memories(desk.namespace, [row.id for row in rows])}
-    return [row.id for row in rows if now.get(row.id) != row.changed]
+    return {row.id for row in rows if now.get(row.id) != row.changed}
 
 
 def _verify(desk: Desk, rows: Sequence[Memory], ours: Collection[str], last: int) -> None:
     """The run's promise, checked on what the store holds now; a broken one fails the run, which can be undone."""
     now = {memory.id: memory for memory in _rows(desk)}
+    unread = [memory.id for memory in rows if memory.id not in now]  # rewritten or erased while they were read
+    now |= {memory.id: memory for memory in desk.store.memories(desk.namespace, unread)}
     newest = max((row.changed for row in rows), default=0)
     erased = set(desk.store.changes(desk.namespace, since=newest).erased)
     for memory in rows:

@@ -158,11 +158,13 @@ class Journal:
         stages: Sequence[tuple[Restage, Stage]] = (),
         erase: Erasure | None = None,
         seen: int | None = None,
+        made_of: tuple[str, ...] = (),
+        sequence: int | None = None,
     ) -> Applied:
         """Carry out one step and its entry in one transaction; durable on return.
 
-        `before` holds the rows that `memories` replace; `stages` come each with the stage before. With `seen`,
-        ConflictError when one of `memories` was written after that change number: read and decide again.
+        `before` holds the rows that `memories` replace; `stages` come each with the stage before. `seen`, `made_of` and
+        `sequence` are those of the Batch: on ConflictError read and decide again.
         """
         entry = Step(
             action=action,
@@ -182,6 +184,8 @@ class Journal:
                 erase=erase,
                 records=(written, *self._desk.along(before, memories)),
                 seen=seen,
+                made_of=made_of,
+                sequence=sequence,
             ),
         )
 

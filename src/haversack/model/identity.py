@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from haversack.model.memory import Kind
+from haversack.model.memory import Kind, Memory
 from haversack.model.text import fingerprint_form
 from haversack.model.times import micros
 
-__all__ = ["ENTROPY_BYTES", "ID_LENGTH", "fingerprint", "make_id"]
+__all__ = ["ENTROPY_BYTES", "ID_LENGTH", "SUBJECT", "claims", "fingerprint", "make_id"]
+
+SUBJECT = "haversack.subject"
+"""Metadata field: what a statement is about, like `alice/city`; a newer statement on it ends the older one."""
 
 ENTROPY_BYTES = 10
 ID_LENGTH = 26
@@ -34,3 +37,11 @@ def fingerprint(kind: Kind, content: str) -> str:
     """`kind:hash` of the statement, the same for NFC and NFD, letter case and spacing (SHA-256, 128 bits)."""
     digest = hashlib.sha256(fingerprint_form(content).encode("utf-8", "replace")).hexdigest()
     return f"{kind}:{digest[:32]}"
+
+
+def claims(memory: Memory) -> frozenset[str]:
+    """Return what no second live statement may say: its words, and what it is about; nothing for a passage."""
+    if memory.kind is Kind.PASSAGE:
+        return frozenset()
+    subject = memory.metadata.get(SUBJECT)
+    return frozenset({fingerprint(memory.kind, memory.content), *([f"{SUBJECT}:{subject}"] if subject else [])})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +10,19 @@ from typing import Never, TypeAlias
 
 from haversack.model.message import Message
 
-__all__ = ["Fields", "Json", "Kind", "Memory", "Metadata", "SessionInfo", "Source", "Stage", "Trust", "Turn"]
+__all__ = [
+    "Fields",
+    "Json",
+    "Kind",
+    "Memory",
+    "Metadata",
+    "SessionInfo",
+    "Source",
+    "Stage",
+    "Trust",
+    "Turn",
+    "successors_of",
+]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Metadata: TypeAlias = Mapping[str, Json]
@@ -154,3 +166,9 @@ class SessionInfo:
     turns: int
     first_at: datetime
     last_at: datetime
+
+
+def successors_of(memories: Iterable[Memory]) -> tuple[str, ...]:
+    """Return the ids of what some of these stand behind, of those that are not among them."""
+    rows = {memory.id: memory for memory in memories}
+    return tuple(sorted({one.superseded_by for one in rows.values() if one.superseded_by}.difference(rows)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from secrets import token_hex
 
 import msgspec
 
@@ -12,7 +13,7 @@ from haversack.recall.segments import load
 from haversack.store.port import SEGMENT, Batch, Store, Written
 from haversack.store.records import Collection
 
-__all__ = ["drop", "restore", "save"]
+__all__ = ["restore", "save"]
 
 
 class _Manifest(msgspec.Struct, frozen=True):
@@ -26,18 +27,23 @@ _MANIFESTS = Collection(SEGMENT, _Manifest)
 def save(store: Store, namespace: str, model: str, parts: Sequence[bytes], upto: int) -> None:
     """Keep an index that holds every change up to `upto`, in place of what was kept before, in one transaction.
 
-    Raises what the store raises. When an erasure came in between, nothing is left behind.
+    Raises what the store raises, ConflictError when an erasure came in between: it drops the claim that stands while
+    the index is compared with it, so that no erased word is written.
     """
+    claim = f"{model}/claim/{token_hex(8)}"
+    store.apply(namespace, Batch(records=(Written(collection=SEGMENT, key=claim, value=b"", expected=0),)))
+    changes = store.changes(namespace, since=upto)
+    done = Written(collection=SEGMENT, key=claim, value=None, expected=1)
+    if changes.erased or changes.reset or changes.more:
+        store.apply(namespace, Batch(records=(done,)))
+        return
     before = _manifest(store, namespace, model)
     manifest = _Manifest(upto=upto, parts=len(parts))
-    written = [Written(collection=SEGMENT, key=f"{model}/manifest", value=msgspec.json.encode(manifest))]
+    written = [done, Written(collection=SEGMENT, key=f"{model}/manifest", value=msgspec.json.encode(manifest))]
     written += [Written(collection=SEGMENT, key=_key(model, manifest, n), value=part) for n, part in enumerate(parts)]
     if before is not None and before.upto != upto:
         written += [Written(collection=SEGMENT, key=_key(model, before, n), value=None) for n in range(before.parts)]
     store.apply(namespace, Batch(records=tuple(written)))
-    changes = store.changes(namespace, since=upto)
-    if changes.erased or changes.reset or changes.more:
-        drop(store, namespace, model)
 
 
 def restore(
@@ -56,15 +62,6 @@ def restore(
     records = [store.record(namespace, SEGMENT, _key(model, manifest, number)) for number in range(manifest.parts)]
     parts = [record.value for record in records if record is not None]
     return load(parts, dimension, vocabulary, sign_bytes=sign_bytes) if len(parts) == manifest.parts else None
-
-
-def drop(store: Store, namespace: str, model: str) -> None:
-    """Keep nothing."""
-    manifest = _manifest(store, namespace, model)
-    if manifest is not None:
-        keys = [f"{model}/manifest", *(_key(model, manifest, number) for number in range(manifest.parts))]
-        gone = tuple(Written(collection=SEGMENT, key=key, value=None) for key in keys)
-        store.apply(namespace, Batch(records=gone))
 
 
 def _manifest(store: Store, namespace: str, model: str) -> _Manifest | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from haversack.embed.codec import Quantised, decode_vector
 from haversack.embed.embedder import Embedder, WithSigns, WordVectors
-from haversack.errors import StoreError
+from haversack.errors import ConflictError, StoreError
 from haversack.recall import keeping
 from haversack.recall.index import Index
 from haversack.recall.rows import Rows
@@ -186,7 +186,7 @@ class Shelf:
             slot.saving = self._saver.submit(self._save, namespace, slot)
 
     def _save(self, namespace: str, slot: Slot) -> None:
-        with suppress(StoreError):  # a segment is a convenience: a store that cannot take it now loses nothing
+        with suppress(StoreError, ConflictError):  # a segment is a convenience: without it nothing is lost
             if slot.index.gone:
                 whole, _ = self._read_on(namespace, self._new_index(), Rows(self._store, namespace, 0))
                 with slot.lock:

@@ -100,6 +100,13 @@ class MemoryStore:
         self._writing = threading.Lock()
         self._closed = False
 
+    def copy(self) -> MemoryStore:
+        """Return another store that holds the same; what is written to one does not show in the other."""
+        copied = MemoryStore()
+        with self._writing:
+            copied._spaces = self._spaces.copy()  # a batch puts a new space in place of the old one
+        return copied
+
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """See the port."""
         with self._writing:
@@ -327,6 +334,10 @@ def _found(space: _Space, wanted: Needs) -> Found:
             for address in wanted.records
             if (record := space.records.get((address.collection, address.key)))
         },
+        later=[] if wanted.since is None else [one for one in space.memories.values() if one.changed > wanted.since],
+        buried=[]
+        if wanted.since is None
+        else [stone.fingerprint for stone in space.tombstones.values() if stone.changed > wanted.since],
     )
 
 

@@ -7,15 +7,15 @@ commits. It decides nothing itself, so every back-end accepts, skips and refuses
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from haversack.errors import ConflictError
-from haversack.model.identity import fingerprint
+from haversack.model.identity import claims, fingerprint
 from haversack.model.lives import DUPLICATE_OF
-from haversack.model.memory import Kind, Memory, Turn
+from haversack.model.memory import Kind, Memory, Stage, Turn
 from haversack.store.port import (
     BY_SESSION,
     SEGMENT,
@@ -112,6 +112,8 @@ class Needs:
     """Which of these digests erased turns have left."""
     records: tuple[RecordKey, ...] = ()
     """The versions of these records."""
+    since: int | None = None
+    """Memories that are no passages, and fingerprints of tombstones, behind this change number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,10 @@ class Found:
     places: Mapping[str, SessionPlace] = field(default_factory=dict[str, SessionPlace])
     digests: Collection[str] = frozenset()
     records: Mapping[RecordKey, int] = field(default_factory=dict[RecordKey, int])
+    later: Sequence[Memory] = ()
+    """Memories written since."""
+    buried: Sequence[str] = ()
+    """Fingerprints of memories erased since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +237,7 @@ def needs(batch: Batch) -> Needs:
     wiped = erase is not None and erase.everything
     ids = dict.fromkeys(memory.id for memory in batch.memories)
     valued = {price.memory for price in batch.prices} | {vector.memory for vector in batch.vectors}
+    valued.update(batch.made_of)
     turns = dict.fromkeys((*batch.made_of, *(turn.id for turn in batch.turns)))
     keys = dict.fromkeys((turn.session, turn.key) for turn in batch.turns if turn.key is not None)
     sessions = dict.fromkeys(turn.session for turn in batch.turns)
@@ -251,15 +258,19 @@ def needs(batch: Batch) -> Needs:
             dict.fromkeys((*(turn_digest(turn.id) for turn in batch.turns), *(key_digest(*key) for key in keys)))
         ),
         records=tuple(dict.fromkeys(RecordKey(collection=one.collection, key=one.key) for one in batch.records)),
+        since=batch.new_since,
     )
 
 
 def decide(batch: Batch, found: Found) -> Writes:
     """Return what to write, or raise ConflictError and write nothing."""
+    if batch.sequence not in {None, found.sequence}:
+        raise ConflictError("the namespace was changed meanwhile; read it again")
     plan = _Plan(found)
     if batch.erase is not None:
         plan.erase(batch)
-    plan.refuse_missing(batch.made_of)
+    plan.refuse_unfounded(batch.made_of, batch.seen)
+    plan.refuse_said(batch)
     plan.append(batch.turns)
     ignored = plan.made_from_skipped(batch.memories)
     plan.write([memory for memory in batch.memories if memory.id not in ignored], batch.seen)
@@ -276,6 +287,7 @@ class _Plan:
     """The namespace as it was found and as the batch, step by step, would leave it."""
 
     def __init__(self, found: Found) -> None:
+        self.found = found
         self.sequence = found.sequence
         self.memories = dict(found.memories)
         self.numbers = {**found.numbers, **{name: held.changed for name, held in found.memories.items()}}
@@ -374,9 +386,19 @@ class _Plan:
             if over or address.key in about or (about and address.collection == SEGMENT):
                 del self.versions[address]
 
-    def refuse_missing(self, turns: Iterable[str]) -> None:
-        if missing := set(turns) - self.turns.keys():
-            raise ConflictError(f"turn {min(missing)} was erased meanwhile")
+    def refuse_unfounded(self, made_of: Collection[str], seen: int | None) -> None:
+        """Refuse what was made of something that is gone or, after it was read, changed."""
+        if missing := set(made_of).difference(self.turns, self.numbers):
+            raise ConflictError(f"{min(missing)} was erased meanwhile")
+        if seen is not None and any(self.numbers.get(name, 0) > seen for name in made_of):
+            raise ConflictError("a memory was changed meanwhile; read it again")
+
+    def refuse_said(self, batch: Batch) -> None:
+        """Refuse a new memory that says what was said, or erased for good, after the writer had looked for it."""
+        live = (one for one in self.found.later if one.superseded_by is None and one.stage is not Stage.DELETED)
+        said = {*self.found.buried, *(claim for memory in live for claim in claims(memory))}
+        if said and any(said & claims(memory) for memory in batch.memories if memory.id not in self.memories):
+            raise ConflictError("the same was said meanwhile; read it again")
 
     def append(self, turns: Iterable[Turn]) -> None:
         for turn in turns:
@@ -445,12 +467,11 @@ class _Plan:
             self.stages.append((stage, number))
 
     def value(self, prices: Iterable[Price], vectors: Iterable[Vector]) -> None:
-        self.prices = [price for price in prices if price.memory in self.numbers]
-        self.vectors = [
-            vector
-            for vector in vectors
-            if vector.memory in self.numbers and vector.changed in {None, self.numbers[vector.memory]}
-        ]
+        self.prices = [price for price in prices if self._is_as_read(price)]
+        self.vectors = [vector for vector in vectors if self._is_as_read(vector)]
+
+    def _is_as_read(self, value: Price | Vector) -> bool:
+        return value.memory in self.numbers and value.changed in {None, self.numbers[value.memory]}
 
     def put(self, records: Iterable[Written]) -> None:
         for written in records:

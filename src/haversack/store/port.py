@@ -47,7 +47,8 @@ SYSTEM = ""
 """The namespace of what spans namespaces (keys, audit, jobs); no user's namespace can have this name."""
 
 SEGMENT = "segment"
-"""The collection of the recall index's segments: an erasure in a namespace drops them all, for they hold its words."""
+"""The collection of what is built from memories and holds their words, the recall index's segments and the notes of
+cached prompts: an erasure in a namespace drops all of it."""
 
 LEASE = "lease"
 """The collection of leases: who works on what, and until when."""
@@ -63,6 +64,8 @@ class Price:
     memory: str
     encoding: str
     tokens: int
+    changed: int | None = None
+    """Only where the memory is still at this change number; None: whatever it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +177,16 @@ class Batch:
     seen: int | None = None
     """The change number up to which the writer had read: replacing a memory changed after it is a ConflictError, and
     so is one that was there (it has `born`) and is gone."""
+    sequence: int | None = None
+    """The change number that the namespace must still have; another one is a ConflictError. For what was decided on all
+    that the namespace holds."""
+    new_since: int | None = None
+    """The change number up to which the writer had looked for what the new memories say: when a live statement that
+    was written later says the same or is on the same subject, or one that says the same was erased later, it is a
+    ConflictError."""
     made_of: tuple[str, ...] = ()
-    """Turns whose words the memories repeat in other words: when one of them is gone, it is a ConflictError."""
+    """Turns and memories that the written memories were made of or stand behind: when one of them is gone, or such a
+    memory was changed after `seen`, it is a ConflictError."""
     erase: Erasure | None = None
     """Carried out first. Each erased memory leaves a tombstone: its id and its content's fingerprint, no words; each
     erased turn leaves a digest of its id, and one of session and key where it has a key."""

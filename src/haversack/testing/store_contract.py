@@ -14,9 +14,9 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
 from haversack.errors import ConflictError, StoreError
-from haversack.model.identity import fingerprint
+from haversack.model.identity import SUBJECT, fingerprint
 from haversack.model.lives import DELETED_AT, DUPLICATE_OF, lives_of
-from haversack.model.memory import Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
+from haversack.model.memory import Json, Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
 from haversack.model.query import Filter
 from haversack.store.port import (
@@ -441,6 +441,50 @@ class StoreContract(ABC):
         _refused(ConflictError, lambda: store.apply("n", batch))
         assert store.memories("n", [f"{2:026d}"]) == []
 
+    def test_what_rests_on_a_memory_that_changed_or_is_gone_is_refused(self) -> None:
+        store = self.open_store()
+        one, two, new = sample_memory(1), sample_memory(2), sample_memory(3)
+        seen = store.apply("n", Batch(memories=(one, two))).sequence
+        rests = Batch(memories=(new,), made_of=(one.id, two.id), seen=seen)
+        store.apply("n", Batch(memories=(replace(two, importance=0.9),)))
+        _refused(ConflictError, lambda: store.apply("n", rests))
+        store.apply("n", replace(rests, memories=(), seen=None))
+        store.apply("n", replace(rests, memories=(), seen=3))
+        store.apply("n", Batch(erase=Erasure(memories=(one.id,))))
+        for seen_then in (None, 9):
+            _refused(ConflictError, lambda seen=seen_then: store.apply("n", replace(rests, seen=seen)))
+        assert store.memories("n", [new.id]) == []
+
+    def test_what_was_decided_on_all_is_refused_after_any_change(self) -> None:
+        store = self.open_store()
+        _refused(ConflictError, lambda: store.apply("n", Batch(memories=(sample_memory(1),), sequence=1)))
+        seen = store.apply("n", Batch(memories=(sample_memory(1),), sequence=0)).sequence
+        store.apply("n", Batch(memories=(sample_memory(2),)))
+        erase = Batch(erase=Erasure(memories=(sample_memory(1).id,)), sequence=seen)
+        _refused(ConflictError, lambda: store.apply("n", erase))
+        assert store.apply("n", replace(erase, sequence=2)).erased_memories == (sample_memory(1).id,)
+
+    def test_nothing_is_said_that_was_said_or_erased_after_the_writer_had_looked(self) -> None:
+        store = self.open_store()
+        about: dict[str, Json] = {SUBJECT: "alice/city"}
+        said = [
+            sample_memory(1, "The mill is old"),
+            replace(sample_memory(2, "Alice lives in Faro"), metadata=about),
+            sample_memory(3, "The tide is low", kind=Kind.PASSAGE),
+            replace(sample_memory(4, "The quay is wet"), superseded_by="x"),
+            replace(sample_memory(5, "The sea is cold"), stage=Stage.DELETED),
+        ]
+        store.apply("n", Batch(memories=tuple(said)))
+        same = sample_memory(11, "the MILL  is old")
+        city = replace(sample_memory(12, "Alice lives in Porto"), metadata=about)
+        for new, place in ((same, 0), (city, 1)):
+            _refused(ConflictError, lambda new=new, at=place: store.apply("n", Batch(memories=(new,), new_since=at)))
+        others = [sample_memory(20 + number, one.content, kind=one.kind) for number, one in enumerate(said[2:])]
+        store.apply("n", Batch(memories=(replace(said[0], pinned=True), *others), new_since=0))
+        store.apply("n", Batch(erase=Erasure(memories=(said[0].id,))))
+        _refused(ConflictError, lambda: store.apply("n", Batch(memories=(same,), new_since=9)))
+        store.apply("n", Batch(memories=(same, city), new_since=store.sequence("n")))
+
     def test_a_session_without_turns_loses_its_name(self) -> None:
         store = self.open_store()
         places = [(where, session) for where in BY_SESSION for session in ("s", "t")] + [("note", "s")]
@@ -711,6 +755,15 @@ class StoreContract(ABC):
         record = store.record(SYSTEM, "c", "k")
         assert record is not None
         assert record.value == b"system"
+
+    def test_a_price_of_what_was_read_is_kept_while_that_is_so(self) -> None:
+        store = self.open_store()
+        one = sample_memory(1)
+        store.apply("n", Batch(memories=(one,)))
+        store.apply("n", Batch(prices=(Price(memory=one.id, encoding="e", tokens=5, changed=1),)))
+        store.apply("n", Batch(memories=(replace(one, content="other words"),)))
+        store.apply("n", Batch(prices=(Price(memory=one.id, encoding="e", tokens=5, changed=1),)))
+        assert store.prices("n", "e", [one.id]) == {}
 
     def test_a_vector_made_of_what_was_read_is_kept_while_that_is_so(self) -> None:
         store = self.open_store()

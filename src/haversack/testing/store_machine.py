@@ -67,7 +67,11 @@ _memories = st.builds(
 )
 _turns = st.builds(sample_turn, st.integers(0, 5), st.sampled_from(_SESSIONS), st.none() | st.sampled_from(_KEYS))
 _prices = st.builds(
-    Price, memory=st.sampled_from(_MEMORY_IDS), encoding=st.sampled_from(("e", "E")), tokens=st.integers(0, 2**40)
+    Price,
+    memory=st.sampled_from(_MEMORY_IDS),
+    encoding=st.sampled_from(("e", "E")),
+    tokens=st.integers(0, 2**40),
+    changed=st.none() | st.integers(1, 6),
 )
 _vectors = st.builds(
     Vector,
@@ -107,6 +111,14 @@ batches = st.one_of(
     st.builds(Batch, turns=_some(_turns)),
     st.builds(Batch, records=_some(_records)),
     st.builds(Batch, erase=_erasures),
+    st.builds(
+        Batch,
+        memories=_some(_memories),
+        seen=st.none() | st.integers(0, 8),
+        new_since=st.none() | st.integers(0, 8),
+        made_of=st.lists(st.sampled_from((*_MEMORY_IDS, *_TURN_IDS)), max_size=2).map(tuple),
+    ),
+    st.builds(Batch, memories=_some(_memories), erase=_erasures, sequence=st.integers(0, 8)),
     st.builds(
         Batch,
         memories=_some(_memories),

@@ -67,3 +67,13 @@ def test_prompts_and_contexts_use_what_an_open_store_learned() -> None:
         after = ns.context("ferry", budget=300, model="somebody-elses-model")
         assert len(after.items) > len(before.items)
         assert after.tokens <= 300
+
+
+def test_what_one_process_learns_another_counts_by_at_once() -> None:
+    store = MemoryStore()
+    one, two = (Calibrations(store, counter_for) for _ in range(2))
+    assert one.counter("m") is PLAIN
+    two.learn("m", counted=100, reported=160)
+    assert one.counter("m").encoding == "estimate*165%"  # 1.632 to the next 5 %
+    one.learn("m", counted=165, reported=200)  # 100 counted plainly, 200 reported
+    assert two.counter("m").encoding == "estimate*205%"  # 2.04 to the next 5 %

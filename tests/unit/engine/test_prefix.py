@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from os.path import commonprefix
 from statistics import mean
 
 from haversack.assemble import Prompt
+from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
+from haversack.store.memory import MemoryStore
 
 PLACES = ("Veere", "Goes", "Tholen", "Yerseke", "Zierikzee", "Bruinisse", "Colijnsplaat")
 
@@ -60,3 +62,28 @@ def test_full_notes_are_left_alone_while_nothing_new_is_found(ns: Namespace) -> 
     assert len({json.dumps(prompt.messages()) for prompt in prompts[10:]}) == 1
     other = session.prompt("Which harbour has 3 berths: Tholen?", layout="cached", window=1200, output=100)
     assert other.events == ("memory_renewed",)
+
+
+def test_engines_that_take_turns_share_one_prefix(engine: Callable[..., Haversack], store: MemoryStore) -> None:
+    one, two = (engine(store).namespace("n") for _ in range(2))
+    knowing(one)
+    prompts: list[Prompt] = []
+    for n, ns in enumerate((one, two) * 5):
+        talk = one.session("s")
+        talk.add("user", f"What of the harbour of {PLACES[n % 7]}?")
+        prompts.append(ns.session("s").prompt(layout="cached", window=6000, output=500))
+        talk.add("assistant", f"Answer {n}")
+    shares = repeated(prompts)
+    assert all(share == 1 or prompt.events for share, prompt in zip(shares, prompts[1:], strict=True))
+    assert mean(shares) >= 0.9
+
+
+def test_a_note_of_an_erased_memory_is_shown_by_no_engine(engine: Callable[..., Haversack], store: MemoryStore) -> None:
+    one, two = (engine(store).namespace("n") for _ in range(2))
+    kept = one.remember("The harbour of Veere has two berths")
+    for ns in (one, two):
+        assert "two berths" in str(ns.session("s").prompt("What of Veere?", layout="cached", window=3000).messages())
+    two.forget(kept.id, hard=True)
+    for ns in (one, two):
+        after = ns.session("s").prompt("What of Veere?", layout="cached", window=3000, output=100)
+        assert "two berths" not in str(after.messages())

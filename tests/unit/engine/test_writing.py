@@ -26,7 +26,7 @@ def sack(tmp_path: Path) -> Iterator[Haversack]:
         yield sack
 
 
-@pytest.mark.parametrize(("kind", "most"), [("passage", 9), ("fact", 17)])
+@pytest.mark.parametrize(("kind", "most"), [("passage", 9), ("fact", 18)])
 def test_one_transaction_and_few_statements(sack: Haversack, kind: str, most: int) -> None:
     ns, said = sack.namespace("n"), list[str]()
     for number in range(3):

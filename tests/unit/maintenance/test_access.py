@@ -11,6 +11,7 @@ from haversack.engine import access
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.errors import BusyError
+from haversack.model.memory import Kind, Memory
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Applied, Batch
 
@@ -42,8 +43,13 @@ def test_a_question_about_another_moment_uses_nothing(sack: Haversack) -> None:
 
 
 def test_uses_spill_when_many_have_gathered_or_a_minute_has_passed(engine: Core, clock: list[timedelta]) -> None:
-    log = engine.access
-    log.note(engine, "n", [str(number) for number in range(499)], engine.clock())
+    log, names = engine.access, [str(number) for number in range(499)]
+    at = engine.clock()
+    rows = (
+        Memory(id=name, kind=Kind.FACT, content=name, created_at=at, event_time=at) for name in (*names, "last", "a")
+    )
+    engine.store.apply("n", Batch(memories=tuple(rows)))
+    log.note(engine, "n", names, engine.clock())
     assert engine.store.records("n", "access") == []
     log.note(engine, "n", ["last"], engine.clock())
     assert len(engine.store.records("n", "access")) == 1

@@ -72,6 +72,33 @@ def test_what_ended_is_softly_deleted_and_what_repeats_it_is_not_hidden_behind_i
     assert ns.maintenance.reorganize(execute=True).decision.touched == ()
 
 
+def test_no_cadence_of_maintenance_changes_what_a_memory_was_given(
+    ns: Namespace, engine: Core, clock: list[timedelta]
+) -> None:
+    """Stage, the marks of ending and what stands before it are maintenance's; all else stays as it was written."""
+    put(engine, 1, "the office in Berlin has two of the printers", trust=Trust.EXTRACTED, importance=0.3)
+    put(engine, 2, "the office in Berlin has two printers", trust=Trust.VERIFIED, importance=0.4)
+    for number in range(3, 9):
+        words = f"Ada keeps the number {number} in her {('red', 'old', 'big', 'new', 'low', 'wet')[number - 3]} book"
+        put(engine, number, words, entities=("Ada",), importance=number / 10)
+    ns.remember("the meeting is in room four", expires_at="2026-03-09", importance=0.9)
+    ns.session("s").add("user", "hello there")
+    given = {one.id: _given(one) for one in engine.store.changes("n").memories}
+    for days in (0, 1, 10, 40, 41, 200):
+        clock[0] = timedelta(days=days)
+        ns.maintenance.reorganize(execute=True)
+        ns.maintenance.lifecycle(execute=True)
+        now = {one.id: _given(one) for one in engine.store.changes("n").memories}
+        assert {name: given[name] for name in given.keys() & now} == {name: now[name] for name in given.keys() & now}
+        assert {1, 2} <= {int(name) for name in now if name.isdigit()} or days > 1
+
+
+def _given(memory: Memory) -> Memory:
+    fields = {name: value for name, value in memory.metadata.items() if not name.startswith("haversack.")}
+    ended = {"stage": Stage.ACTIVE, "superseded_by": None, "valid_to": None, "changed": 0}
+    return replace(memory, metadata=fields, **ended)
+
+
 def test_many_statements_about_one_name_are_summed_up_once(ns: Namespace) -> None:
     facts = [
         ns.remember(text, entities=["Ada"], kind="fact")

@@ -11,7 +11,7 @@ from haversack.embed.static import StaticEmbedder
 from haversack.model.memory import Memory
 from haversack.recall import Recall, indexed_text
 from haversack.recall.keeping import restore
-from haversack.store.port import SEGMENT, Batch, Erasure, Vector, Written
+from haversack.store.port import SEGMENT, Applied, Batch, Erasure, Vector, Written
 from haversack.store.sqlite.store import SqliteStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -60,6 +60,27 @@ def test_an_erasure_drops_what_was_kept_and_the_next_save_holds_nothing_of_it(fi
     recall.save("n")
     assert kept(filled)
     assert all(first.encode() not in record.value for record in filled.records("n", SEGMENT))
+
+
+@pytest.mark.parametrize("before", [1, 2])
+def test_an_erasure_while_the_index_is_saved_leaves_nothing_of_it(
+    filled: SqliteStore, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    recall = Recall(filled, EMBEDDER)
+    first = recall.search(["n"], "ships", now=NOW, top_k=1)[0].id
+    apply, calls = SqliteStore.apply, list[Batch]()
+
+    def late(store: SqliteStore, namespace: str, batch: Batch) -> Applied:
+        calls.append(batch)
+        if len(calls) == before:
+            apply(store, "n", Batch(erase=Erasure(memories=(first,))))
+        return apply(store, namespace, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, "apply", late)
+        recall.save("n")
+    assert len(calls) == 2
+    assert filled.records("n", SEGMENT) == []
 
 
 def test_another_model_or_a_damaged_segment_is_not_used(filled: SqliteStore) -> None:

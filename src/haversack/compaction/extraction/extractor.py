@@ -22,7 +22,7 @@ from haversack.errors import ConflictError, ServiceError
 from haversack.lifecycle.policy import Policy
 from haversack.llm.port import Cancel, ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
-from haversack.model.memory import Memory, Turn
+from haversack.model.memory import Memory, Turn, successors_of
 from haversack.store import records
 from haversack.store.port import Batch, Store, Written
 
@@ -110,6 +110,7 @@ class Extractor:
             for turn in turns
             if turn.id not in hidden and not turn.metadata.get(RECALLED) and turn.message.text.strip()
         ]
+        seen = self.store.sequence(self.namespace)
         found = self._resolve(session, readable, cancel) if readable else None
         place = Written(
             collection=COLLECTION,
@@ -121,8 +122,9 @@ class Extractor:
         batch = Batch(
             memories=rows,
             records=(place,),
-            seen=max((row.changed for row in rows), default=0) or None,
-            made_of=tuple(turn.id for turn in turns),
+            seen=seen,
+            new_since=seen,
+            made_of=(*(turn.id for turn in turns), *successors_of(rows)),
         )
         self.store.apply(self.namespace, self.prepare(batch))
         if found is None:

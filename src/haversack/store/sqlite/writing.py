@@ -7,8 +7,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import TypedDict
 
 from haversack.errors import ConflictError
+from haversack.model.memory import Kind, Memory
 from haversack.model.times import micros
 from haversack.store.plan import Found, HeldMemory, HeldTurn, Needs, SessionPlace, Writes, decide, held, needs
 from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, RecordKey
@@ -63,6 +65,8 @@ _PUT_RECORD = (
 )
 _DROP_RECORD = "DELETE FROM {table} WHERE namespace = ? AND collection = ? AND key = ?"
 _HELD_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
+_LATER = f"{_HELD_MEMORY} AND changed > ? AND kind <> '{Kind.PASSAGE}'"
+_BURIED = "SELECT fingerprint FROM tombstones WHERE namespace = ? AND changed > ?"
 _HELD_TURN = "SELECT id, session, position, key FROM turns WHERE namespace = ?"
 _LINK = "INSERT OR IGNORE INTO sources (namespace, source, memory) VALUES (?, ?, ?)"
 _UNLINK = "DELETE FROM sources WHERE namespace = ? AND source = ? AND memory = ?"
@@ -107,7 +111,21 @@ def _read(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Foun
             mark for (mark,) in _among(connection, namespace, "digest FROM erased_turns", "digest", wanted.digests)
         },
         records=dict(_versions(connection, namespace, wanted.records)),
+        **_said_since(connection, namespace, None if row is None or wanted.since == row[0] else wanted.since),
     )
+
+
+class _Said(TypedDict, total=False):
+    later: list[Memory]
+    buried: list[str]
+
+
+def _said_since(connection: sqlite3.Connection, namespace: str, since: int | None) -> _Said:
+    if since is None:
+        return {}
+    buried = connection.execute(_BURIED, (namespace, since))
+    later = connection.execute(_LATER, (namespace, since))
+    return {"later": list(map(memory_of, later)), "buried": [mark for (mark,) in buried]}
 
 
 def _among(
