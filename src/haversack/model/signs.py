@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["folded", "shown", "without_hidden"]
+__all__ = ["BLANKS", "folded", "shown", "without_hidden"]
 
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 """Control characters and non-characters, without tabs and what ends a line."""
@@ -37,7 +37,7 @@ _HIDDEN_OR_NEEDED = re.compile(
     rf"|[{_HIDDEN}]"
 )
 
-_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Fillers and the empty Braille pattern: letters by their category, blanks to the eye."""
 _UNSEEN = frozenset({"Mn", "Me", "Cf"})
 _LATIN = str.maketrans(
@@ -106,7 +106,7 @@ def _fold(code: int, *, latin: bool) -> str:
         if code in range(first, first + 26):
             return chr(ord("a") + code - first)
     parts = unicodedata.normalize("NFKD", chr(code))
-    kept = "".join(" " if p in _BLANKS else p for p in parts if unicodedata.category(p) not in _UNSEEN)
+    kept = "".join(" " if p in BLANKS else p for p in parts if unicodedata.category(p) not in _UNSEEN)
     return (kept.translate(_LATIN) if latin else kept).casefold()
 
 
