@@ -33,7 +33,7 @@ def json_line(value: object) -> None:
 
 def text(words: str) -> None:
     """Words exactly as they are; on a terminal, without what it would obey."""
-    click.echo(harmless(words, sys.stdout))
+    click.echo(harmless(words, sys.stdout), color=True)  # else the framework takes escape codes out of a pipe
 
 
 def data(lines: Iterable[bytes]) -> Iterable[bytes]:
