@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from haversack.assemble import LAYOUTS, Candidate, Context, Format, assemble
+from haversack.assemble import LAYOUTS, Candidate, Context, Format, assemble, line
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Source
 from haversack.tokens import counter_for
@@ -286,3 +287,17 @@ def test_what_cannot_be_seen_is_not_shown(form: Format) -> None:
 )
 def test_what_scripts_and_emoji_need_is_shown(words: str, form: Format) -> None:
     assert words in _packed([_memory(0, f"so {words} it is")], form).text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<", "< ", "<\t/", "[", "[a", "-", "- ", "_ ", "#", "1", "\n", "\u200b", "\ufe0f", "＜", "＜ ", "a\u0301\u0316"],
+)
+def test_the_time_of_a_line_grows_with_its_length(unit: str) -> None:
+    assert _seconds(_memory(0, unit * 120_000 + "x")) < 4 * _seconds(_memory(0, unit * 40_000 + "x")) + 0.2
+
+
+def _seconds(memory: Memory) -> float:
+    start = time.process_time()
+    line(memory)
+    return time.process_time() - start

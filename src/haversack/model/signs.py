@@ -16,6 +16,7 @@ _HIDDEN = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 """Unicode's Default_Ignorable_Code_Point and the marks of annotations, without fillers, which show as blanks."""
+_ANY_HIDDEN = re.compile(f"[{_HIDDEN}]")
 _JOINED = (
     "\u0600-\u061b\u061d-\u0dff\u0f00-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18aa\u1900-\u1c4f\ua800-\uabff"
     "\ufb50-\ufdff\ufe70-\ufefc"
@@ -66,7 +67,7 @@ def without_hidden(text: str) -> str:
 
     Joiners stay where a script or an emoji needs them, and so do an emoji's selector and the tags of a flag.
     """
-    return text if text.isascii() else _HIDDEN_OR_NEEDED.sub(r"\1", text)
+    return text if text.isascii() or not _ANY_HIDDEN.search(text) else _HIDDEN_OR_NEEDED.sub(r"\1", text)
 
 
 def shown(text: str) -> str:
