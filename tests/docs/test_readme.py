@@ -29,7 +29,7 @@ def run(program: list[str], place: Path) -> str:
 
 def test_the_python_blocks_run_in_order(tmp_path: Path) -> None:
     shown = run([sys.executable, "-c", "\n".join(blocks("python"))], tmp_path)
-    assert "Alice: Let's plan the trip to Lisbon in May" in shown
+    assert "(Alice) Let's plan the trip to Lisbon in May" in shown
     assert "would forget for good: 1 memories" in shown
 
 

@@ -7,7 +7,7 @@ from haversack.assemble.candidate import Candidate
 from haversack.assemble.cascade import STAGES, StageReport
 from haversack.assemble.compose import assemble, format_named
 from haversack.assemble.context import Context, SectionReport
-from haversack.assemble.frame import Format, line
+from haversack.assemble.frame import LINE_FORM, Format, line
 from haversack.assemble.history import Past, TurnReason, TurnVerdict
 from haversack.assemble.layout import LAYOUTS, Layout, Prefer, Section, Sharing, layout_named
 from haversack.assemble.pricing import ModelPricer, Pricer
@@ -21,6 +21,7 @@ from haversack.budget import Budget, Ledger, Line, Measure, Window
 
 __all__ = [
     "LAYOUTS",
+    "LINE_FORM",
     "SHAPES",
     "STAGES",
     "Anchor",

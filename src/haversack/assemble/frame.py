@@ -1,7 +1,8 @@
 """How stored words are framed in each format, so that they stay data: no entry, header, fence or role can be forged.
 
 Every piece of text made here ends in a newline and begins with neither white space nor a slash, so that the tokens of
-the whole are the sum of the tokens of the pieces.
+the whole are the sum of the tokens of the pieces. In Markdown and plain text each item is a block of its own, which
+ends in a blank line: a paragraph after a label in parentheses, or else an entry of a list. No line of it opens another.
 """
 
 from __future__ import annotations
@@ -16,8 +17,12 @@ from typing import Protocol
 from xml.sax.saxutils import escape, quoteattr
 
 from haversack.model.memory import Kind, Memory, Trust
+from haversack.model.signs import folded, shown
 
-__all__ = ["FRAMES", "Format", "Frame", "Heading", "date_words", "line", "one_line"]
+__all__ = ["FRAMES", "LINE_FORM", "Format", "Frame", "Heading", "date_words", "line", "one_line"]
+
+LINE_FORM = 2
+"""Raise this when `line` writes another form: prices that were stored under an earlier one are counted anew."""
 
 
 class Format(StrEnum):
@@ -57,10 +62,29 @@ _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 _LINES = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]+")
-_MARKER = re.compile(r"<(?=\s*/?\s*memor)", re.IGNORECASE)
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_MARKER = re.compile(r"<(?=\s*(?:/\s*)?memor)", re.IGNORECASE)
+_OPENING = re.compile("[<\u02c2\u1438\u2039\u276e\u27e8\u3008\ufe64\uff1c]")
+"""The signs of which `folded` makes a `<`."""
+_BLOCK = re.compile(
+    r"""\A(?:
+      (\d{1,9})(?=[.)](?:\s|\Z))            # a numbered entry: the sign behind the number is what counts
+    | (?=[-+*](?:\s|\Z)                     # an entry
+        |\#{1,6}(?:\s|\Z)                   # a header
+        |`{3}|~{3}                          # a fence
+        |[><]                               # a quotation, HTML
+        |([-*_])[ \t]*\2[ \t]*\2            # a rule
+        |\[(?:[^\[\]\\]|\\.){1,999}\]:      # a definition of a link
+        |[(\uff08\ufe59]                    # a label
+      ))""",
+    re.VERBOSE | re.DOTALL,
+)
+"""What words begin with that would not be read as words."""
+_ESCAPED = r"\1\\"
+"""Replaces that by a backslash at the right place."""
 _LABEL_LIMIT = 80
-_CONTINUATION = "\n    "
+_PARENTHESES = str.maketrans("()\uff08\uff09\ufe59\ufe5a", "[][][]")
+_DEEP = 4
+"""Spaces in front of a later line: there Markdown knows only words that go on with the paragraph."""
 
 
 def date_words(day: date) -> str:
@@ -79,32 +103,39 @@ def line(memory: Memory) -> str:
 
 
 def _bullet(memory: Memory, words: str) -> str:
-    speaker = _label(memory.speaker)
-    if not speaker:
-        lead = "- "
-    elif speaker[0].isalnum():
-        lead = f"{speaker}: "
-    else:
-        lead = f"- {speaker}: "
-    return f"{lead}{_guarded(_indented(words))}\n"
+    speaker = _label(memory.speaker).translate(_PARENTHESES)
+    if speaker:
+        return f"({speaker}) {_guarded(_indented(words))}\n\n"
+    return f"- {_BLOCK.sub(_ESCAPED, _guarded(_indented(words, _DEEP + len('- '))))}\n\n"
 
 
 def _label(text: str) -> str:
-    return _guarded(one_line(text)[:_LABEL_LIMIT].strip()) if text else ""
+    return _guarded(shown(one_line(text))[:_LABEL_LIMIT].strip()) if text else ""
 
 
-def _indented(words: str) -> str:
-    """Later lines stand four spaces in: there Markdown knows no header, no fence and no list of the outer level."""
+def _indented(words: str, deep: int = _DEEP) -> str:
+    """Return the words as they are shown: later lines so many spaces in, blank ones left out, for they end a block."""
     words = words.strip()
-    if words.isprintable():
+    if words.isascii() and words.isprintable():
         return words
-    rows = [row.rstrip() for row in _LINES.split(words)]
-    return _CONTINUATION.join(filter(None, rows))
+    rows = [row.rstrip() for row in _LINES.split(shown(words).strip())]
+    return f"\n{' ' * deep}".join(filter(None, rows))
 
 
-def _guarded(text: str) -> str:
-    """Text that cannot open or close the `<memories>` wrapper that stands around it in a prompt."""
-    return _MARKER.sub("&lt;", text) if "<" in text else text
+def _guarded(text: str, sign: str = "&lt;") -> str:
+    """Text that cannot open or close the `<memories>` wrapper that stands around it in a prompt, nor seem to.
+
+    `sign` stands in for the `<`.
+    """
+    text = _MARKER.sub(sign, text) if "<" in text else text
+    if text.isascii() or not (_OPENING.search(text) and _MARKER.search(folded(text))):
+        return text
+    return _OPENING.sub(sign, text)
+
+
+def _title(noun: str, title: str) -> str:
+    """A date as it is; a document's title in quotation marks, for it is stored words."""
+    return _label(title) if noun == "session" else '"{}"'.format(_label(title).replace('"', "'"))
 
 
 class _Markdown:
@@ -114,8 +145,8 @@ class _Markdown:
     def section(self, title: str) -> Heading:
         return (f"# {_label(title)}\n", "")
 
-    def group(self, noun: str, title: str) -> Heading:  # noqa: ARG002 - the header shows which it is
-        return (f"## {_label(title)}\n", "")
+    def group(self, noun: str, title: str) -> Heading:
+        return (f"## {_title(noun, title)}\n", "")
 
     def item(self, memory: Memory, words: str) -> str:
         return _bullet(memory, words)
@@ -128,8 +159,8 @@ class _Plain:
     def section(self, title: str) -> Heading:
         return (f"[[{_label(title)}]]\n", "")
 
-    def group(self, noun: str, title: str) -> Heading:  # noqa: ARG002
-        return (f"[{_label(title)}]\n", "")
+    def group(self, noun: str, title: str) -> Heading:
+        return (f"[{_title(noun, title)}]\n", "")
 
     def item(self, memory: Memory, words: str) -> str:
         return _bullet(memory, words)
@@ -150,16 +181,11 @@ class _Xml:
         tag = "turn" if memory.kind is Kind.PASSAGE and memory.speaker else str(memory.kind)
         by = f" by={_attribute(memory.speaker)}" if memory.speaker else ""
         trust = f' trust="{memory.trust}"' if memory.trust is Trust.EXTRACTED else ""
-        return f"<{tag}{by}{trust}>{escape(_printable(_indented(words)))}</{tag}>\n"
+        return f"<{tag}{by}{trust}>{_guarded(escape(_indented(words)))}</{tag}>\n"
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_printable(one_line(text)[:_LABEL_LIMIT]))
-
-
-def _printable(text: str) -> str:
-    """Text without the characters that XML 1.0 forbids."""
-    return text if text.isprintable() else _UNPRINTABLE.sub("\ufffd", text)
+    return _guarded(quoteattr(shown(one_line(text))[:_LABEL_LIMIT]))
 
 
 class _Json:
@@ -180,10 +206,11 @@ class _Json:
 
 
 def _row(fields: Mapping[str, str]) -> str:
-    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    seen = {name: shown(words) for name, words in fields.items()}
+    text = json.dumps(seen, ensure_ascii=False, separators=(",", ":"))
     if not text.isprintable():
         text = _LINES.sub(lambda found: json.dumps(found.group())[1:-1], text)
-    return "," + text.replace("</", "<\\/") + "\n"
+    return "," + _guarded(text.replace("</", "<\\/"), r"\\u003c") + "\n"
 
 
 FRAMES: Mapping[Format, Frame] = MappingProxyType(

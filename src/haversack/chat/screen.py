@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from haversack.model.signs import without_hidden
+
 __all__ = ["Screen", "printable"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -47,8 +49,8 @@ class Screen(Protocol):
 
 
 def printable(words: str) -> str:
-    """The words without what a terminal would obey: escape codes, carriage returns, bells are shown as signs."""
-    return _CONTROL.sub(lambda found: _sign(ord(found[0])), words)
+    """The words without what a terminal would obey: escape codes and bells are shown as signs, hidden ones left out."""
+    return _CONTROL.sub(lambda found: _sign(ord(found[0])), without_hidden(words))
 
 
 def _sign(code: int) -> str:

@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from haversack import errors
+from haversack.cli.harmless import harmless
 
 __all__ = ["EXIT_CODES", "GROUPS", "Entry", "code_of", "main", "program"]
 
@@ -208,7 +209,9 @@ def main(args: Sequence[str] | None = None) -> None:
         _say("interrupted; everything acknowledged is kept")
         sys.exit(130)
     except click.ClickException as refused:
-        refused.show()
+        told = StringIO()
+        refused.show(told)
+        click.echo(harmless(told.getvalue(), sys.stderr), err=True, nl=False)
         sys.exit(refused.exit_code)
     except FileNotFoundError as missing:
         _say(f"no such file: {missing.filename}")
@@ -244,4 +247,4 @@ def _speak() -> None:
 
 
 def _say(message: str) -> None:
-    click.echo(f"haversack: {message}", err=True)
+    click.echo(harmless(f"haversack: {message}", sys.stderr), err=True)

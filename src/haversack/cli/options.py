@@ -15,6 +15,7 @@ import msgspec
 from click.core import ParameterSource
 
 from haversack.assemble import Layout
+from haversack.cli.harmless import harmless
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.engine.session import Session
@@ -199,7 +200,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         return False
-    return click.confirm(question, default=False)
+    return click.confirm(harmless(question, sys.stdout), default=False)
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How answers look: JSON for scripts, tables and bars for people."""
+"""How answers look: JSON for scripts, tables and bars for people. On a terminal stored words move no cursor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-__all__ = ["bar", "heading", "json_line", "note", "one_line", "progress_note", "table", "text"]
+from haversack.cli.harmless import harmless
+
+__all__ = ["bar", "data", "heading", "json_line", "note", "one_line", "progress_note", "table", "text"]
 
 _PIPE_WIDTH = 200
 """Columns where nobody's terminal says how many there are."""
@@ -25,22 +27,28 @@ _BLOCKS = " ▏▎▍▌▋▊▉█"
 
 def json_line(value: object) -> None:
     """The value as one line of JSON: dataclasses as objects, times in ISO 8601, sets in alphabetical order."""
-    click.echo(msgspec.json.encode(_ordered(value), enc_hook=_plain))
+    for line in data([msgspec.json.encode(_ordered(value), enc_hook=_plain)]):
+        click.echo(line)
 
 
 def text(words: str) -> None:
-    """Words exactly as they are."""
-    click.echo(words)
+    """Words exactly as they are; on a terminal, without what it would obey."""
+    click.echo(harmless(words, sys.stdout), color=True)  # else the framework takes escape codes out of a pipe
+
+
+def data(lines: Iterable[bytes]) -> Iterable[bytes]:
+    """Lines for stdout in the same way: a pipe or a file gets every byte."""
+    return (harmless(line.decode(), sys.stdout).encode() for line in lines) if sys.stdout.isatty() else lines
 
 
 def note(words: str) -> None:
     """A remark for the person, kept off stdout so that pipes stay clean."""
-    click.echo(words, err=True)
+    click.echo(harmless(words, sys.stderr), err=True)
 
 
 def heading(words: str) -> None:
     """A title over what follows."""
-    _console().print(f"\n[bold]{escape(words)}[/bold]")
+    _console().print(f"\n[bold]{_marked(words)}[/bold]")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "nothing") -> None:
@@ -56,7 +64,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: st
             name, justify="right" if numeric else "left", no_wrap=index != len(columns) - 1, overflow="fold"
         )
     for row in body:
-        grid.add_row(*map(escape, row))
+        grid.add_row(*map(_marked, row))
     _console().print(grid)
 
 
@@ -76,7 +84,7 @@ def one_line(words: str, limit: int = 80) -> str:
 def progress_note(words: str) -> None:
     """A progress line that replaces itself; shown only where a person watches."""
     if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[2K{words}")
+        sys.stderr.write(f"\r\x1b[2K{harmless(words, sys.stderr)}")
         sys.stderr.flush()
 
 
@@ -87,6 +95,11 @@ class _Table(Console):
 
 def _console() -> Console:
     return _Table(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+
+
+def _marked(words: str) -> str:
+    """Words that are no markup."""
+    return escape(harmless(words, sys.stdout))
 
 
 def _cell(value: object) -> str:

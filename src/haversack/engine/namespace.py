@@ -89,7 +89,10 @@ class Shape(Question, total=False):
     format: str | None
     """`markdown`, `xml`, `json` or `plain`."""
     hold_back: Iterable[str]
-    """Memories that look like `instructions` to a model or like `secrets` stay out, with a verdict that says so."""
+    """Memories that look like `instructions` to a model or like `secrets` stay out, with a verdict that says so.
+
+    A heuristic of patterns in nine languages: a rephrased order passes, and talk about orders may stay out.
+    """
 
 
 @checked

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TypeAlias
 
-from haversack.assemble import line
+from haversack.assemble import LINE_FORM, line
 from haversack.model.memory import Memory
 from haversack.store.port import Price, Store
 from haversack.tokens import Counter
 
-__all__ = ["PriceBook"]
+__all__ = ["PriceBook", "priced_as"]
 
 _MOST_WAITING = 50_000
 """Beyond this many, prices that no write has taken along are dropped: they can be counted again."""
@@ -50,7 +50,7 @@ class PriceBook:
         return [known.get(memory.id, price) for memory, (_, price) in zip(memories, found, strict=True)]
 
     def _look_up(self, store: Store, namespace: str, memories: Sequence[Memory], counter: Counter) -> dict[str, int]:
-        known = store.prices(namespace, counter.encoding, [memory.id for memory in memories])
+        known = store.prices(namespace, priced_as(counter), [memory.id for memory in memories])
         missing = [memory for memory in memories if memory.id not in known]
         if missing:
             counted = count_lines(missing, counter)
@@ -76,10 +76,15 @@ class PriceBook:
                 waiting.update({(price.memory, price.encoding): price for price in prices})
 
 
+def priced_as(counter: Counter) -> str:
+    """Return what prices are stored under: the encoding and the form of the lines that were counted."""
+    return f"{counter.encoding}/{LINE_FORM}"
+
+
 def count_lines(memories: Sequence[Memory], counter: Counter) -> tuple[Price, ...]:
     """Prices counted afresh, in one batch."""
     tokens = counter.count_many([line(memory) for memory in memories]) if memories else []
     return tuple(
-        Price(memory=memory.id, encoding=counter.encoding, tokens=price)
+        Price(memory=memory.id, encoding=priced_as(counter), tokens=price)
         for memory, price in zip(memories, tokens, strict=True)
     )

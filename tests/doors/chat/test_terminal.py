@@ -261,3 +261,51 @@ def test_words_of_a_model_cannot_drive_the_terminal(start: Any, configure: Any, 
     assert b"\x1b[2J" not in terminal.raw[terminal.mark :]
     terminal.say("/transcript", "␛]0;owned")
     assert terminal.leave() == 0
+
+
+def test_stored_words_move_no_cursor(start: Any, tmp_path: Path) -> None:
+    """Nothing that was stored gets through as a code, whatever command shows it."""
+    hostile = (
+        "\x1b]52;c;c3RvbGVu\x07\x1b]0;stolen\x07\x1b]8;;stolen\x07\x1b[7777;7777H\x9b7777H\x1bcstolen"
+        "\x08stolen\x7fstolen\u202estolen"
+    )
+    with haversack.open(tmp_path / "haversack.db") as sack:
+        ns = sack.namespace("default")
+        ns.remember(f"tea {hostile}", entities=[f"e{hostile}"], tags=[hostile], metadata={"m": hostile}, importance=0.9)
+        ns.remember(f"tea is green {hostile}", kind="insight")
+        ns.session(f"old{hostile}").add("user", f"tea again {hostile}", name=f"w{hostile}")
+        ns.session("now").add("user", f"tea first {hostile}", name="w\x1b]52;x\x07")
+        ns.session("now").add("assistant", f"so be it {hostile}")
+    terminal = start("--resume", "now")
+    for line, expected in [
+        ("which tea?", "tea"),
+        ("/context tea", "tea"),
+        ("/context tea --debug", "verdicts"),
+        ("/prompt", "private content"),
+        ("/facts", "tea"),
+        ("/insights", "green"),
+        ("/entities", "e"),
+        ("/memory", "fact"),
+        ("/sessions", "old"),
+        ("/transcript", "user"),
+        ("/prime", "tea"),
+        (f"/why {'0' * 26}", ""),
+        ("/lifecycle", "a preview"),
+        ("/doctor", "sound"),
+    ]:
+        terminal.say(line, expected)
+    assert terminal.leave() == 0
+    wrote = terminal.raw.decode(errors="replace")
+    assert "stolen" in wrote
+    for code in (
+        "\x1b]52",
+        "\x1b]0;stolen",
+        "\x1b]8;;stolen",
+        "\x1b[7777",
+        "\x9b",
+        "\x1bcstolen",
+        "\x08stolen",
+        "\x7f",
+        "\u202e",
+    ):
+        assert code not in wrote, repr(code)

@@ -90,7 +90,7 @@ def test_remember_recall_context_why_and_stats_agree(run: Run) -> None:
     hits = run("recall", "which units?", "--json").data
     assert [(hit["memory"]["id"], hit["memory"]["tags"]) for hit in hits] == [(kept["id"], ["units"])]
     context = run("context", "which units?", "--budget", "40", "--model", "cl100k_base", "--json").data
-    assert context["text"] == "- Alice prefers metric units\n"
+    assert context["text"] == "- Alice prefers metric units\n\n"
     assert context["tokens"] == context["ledger"]["total"] == 6
     assert run("why", "which units?", kept["id"], "--json").data["verdict"] == "kept"
     assert run("stats", "--json").data["namespaces"]["default"]["memories"] == {"fact": 1}

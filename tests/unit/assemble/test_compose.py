@@ -39,7 +39,7 @@ def test_turns_stand_under_one_date_header_in_the_order_they_were_said(make_cand
         make_candidate("a fact", 0.6, number=4),
     ]
     context = assemble(found, budget=100, counter=exact)
-    assert context.text == "- a fact\n## 8 May 2023\nAl: first\nAl: second\n## 9 May 2023\nBo: third\n"
+    assert context.text == "- a fact\n\n## 8 May 2023\n(Al) first\n\n(Al) second\n\n## 9 May 2023\n(Bo) third\n\n"
     assert context.items == tuple(found[place].memory.id for place in (3, 2, 1, 0))
     assert context.tokens == exact.count(context.text)
     assert [row.memory_id for row in context.verdicts] == [one.memory.id for one in found]
@@ -52,7 +52,7 @@ def test_a_session_of_two_days_has_two_headers(make_candidate: Make, words: Coun
 
 def test_document_chunks_stand_under_their_title(make_candidate: Make, words: Counter) -> None:
     chunk = make_candidate("x y", kind=Kind.PASSAGE, document="Guide\nto all")
-    assert assemble([chunk], budget=50, counter=words).text == "## Guide to all\n- x y\n"
+    assert assemble([chunk], budget=50, counter=words).text == '## "Guide to all"\n- x y\n\n'
 
 
 def test_what_was_said_at_one_moment_stands_in_the_order_of_arrival_and_of_its_chunks(
@@ -65,7 +65,7 @@ def test_what_was_said_at_one_moment_stands_in_the_order_of_arrival_and_of_its_c
 
     found = [chunk(1, 2, None), chunk(2, 1, None), chunk(3, 3, (1, 2)), chunk(4, 3, (0, 2)), chunk(6, 4, None)]
     context = assemble([*found, chunk(5, 4, None)], budget=100, counter=words)
-    assert context.text == "## Guide\n- 2\n- 1\n- 4\n- 3\n- 5\n- 6\n"
+    assert context.text == '## "Guide"\n- 2\n\n- 1\n\n- 4\n\n- 3\n\n- 5\n\n- 6\n\n'
 
 
 def test_best_first_with_skip(make_candidate: Make, words: Counter) -> None:
@@ -75,7 +75,7 @@ def test_best_first_with_skip(make_candidate: Make, words: Counter) -> None:
         make_candidate("x", 0.1, number=3),
     ]
     context = assemble(found, budget=6, counter=words)
-    assert context.text == "- one two three\n- x\n"
+    assert context.text == "- one two three\n\n- x\n\n"
     out = context.verdicts[2]
     assert (out.verdict, out.reason, out.tokens, out.rendition) == (Outcome.DROPPED, "no_room", 9, None)
 
@@ -115,8 +115,8 @@ def test_stored_prices_are_used_and_missing_ones_counted(make_candidate: Make, e
     fresh = make_candidate("fresh", 0.5, number=2)
     spy = Spy()
     context = assemble([priced, fresh], budget=50, counter=spy)
-    assert spy.seen == ["- fresh\n"]
-    assert context.text == "- known\n- fresh\n"
+    assert spy.seen == ["- fresh\n\n"]
+    assert context.text == "- known\n\n- fresh\n\n"
 
 
 def test_a_share_that_is_just_large_enough_takes_what_others_had_left(make_candidate: Make, words: Counter) -> None:
@@ -140,7 +140,7 @@ def test_pins_come_first_and_must_fit(make_candidate: Make, words: Counter) -> N
     pin = make_candidate("must stay here", 0.0, number=1, pinned=True)
     other = make_candidate("best of all", 1.0, number=2)
     context = assemble([other, pin], budget=5, counter=words)
-    assert context.text == "- must stay here\n"
+    assert context.text == "- must stay here\n\n"
     assert context.verdicts[0].reason == "pinned"
     with pytest.raises(BudgetError, match="pinned memories need 4 tokens") as refused:
         assemble([pin], budget=3, counter=words)
@@ -151,7 +151,7 @@ def test_pins_come_first_and_must_fit(make_candidate: Make, words: Counter) -> N
 def test_equal_words_stand_once(make_candidate: Make, words: Counter) -> None:
     found = [make_candidate("Likes  TEA", 0.9, number=1), make_candidate("likes tea", 0.5, number=2, kind=Kind.INSIGHT)]
     context = assemble(found, budget=100, counter=words)
-    assert context.text == "- Likes  TEA\n"
+    assert context.text == "- Likes  TEA\n\n"
     assert context.verdicts[1].reason == "duplicate"
     said_twice = [turn(make_candidate, "ok", 1, 0.5), turn(make_candidate, "ok", 2, 0.5, hours=1)]
     assert len(assemble(said_twice, budget=100, counter=words).items) == 2
@@ -245,7 +245,7 @@ def test_decisions_keep_the_newest_and_facts_the_most_important(make_candidate: 
     layout = LAYOUTS["sections"].with_max_items({"decisions": 2, "userFacts": 2})
     context = assemble(found, budget=200, counter=words, layout=layout)
     assert context.text == (
-        "# Facts\n- fact number 4\n- fact number 5\n# Decisions\n- decision number 4\n- decision number 5\n"
+        "# Facts\n- fact number 4\n\n- fact number 5\n\n# Decisions\n- decision number 4\n\n- decision number 5\n\n"
     )
     assert [row.reason for row in context.verdicts if row.verdict is Outcome.DROPPED] == ["section_full"] * 8
 
@@ -265,7 +265,7 @@ def test_sections_that_are_off_or_missing_are_named(make_candidate: Make, words:
         make_candidate("s", number=3, kind=Kind.STATE),
     ]
     context = assemble(found, budget=50, counter=words, layout=layout)
-    assert context.text == "- f\n"
+    assert context.text == "- f\n\n"
     assert {row.memory_id[-1]: row.reason for row in context.verdicts} == {
         "1": "fits",
         "2": "section_off",
@@ -291,7 +291,7 @@ def test_priorities_serve_an_earlier_section_first(make_candidate: Make, words: 
         make_candidate("an insight", 0.9, number=2, kind=Kind.INSIGHT),
     ]
     context = assemble(found, budget=6, counter=words, layout="attention")
-    assert context.text == "# Known facts\n- known one\n"
+    assert context.text == "# Known facts\n- known one\n\n"
 
 
 def test_the_layout_is_the_same_with_and_without_pressure(make_candidate: Make, words: Counter) -> None:
@@ -300,7 +300,7 @@ def test_the_layout_is_the_same_with_and_without_pressure(make_candidate: Make, 
         [
             row
             for row in assemble(found, budget=size, counter=words, layout="sections").text.splitlines()
-            if row[0] == "#"
+            if row.startswith("#")
         ]
         for size in (600, 100_000)
     ]
@@ -329,7 +329,7 @@ def test_prices_that_lie_never_break_the_cap(make_candidate: Make, words: Counte
         Candidate(memory=make_candidate(f"a b c {n}", number=n).memory, score=1 - n / 10, price=1) for n in range(9)
     ]
     context = assemble(found, budget=7, counter=words)
-    assert context.text == "- a b c 0\n"
+    assert context.text == "- a b c 0\n\n"
     assert {row.reason for row in context.verdicts} == {"fits", "recount", "no_room"}
     assert context.ledger.total == context.tokens == 5
 
@@ -342,7 +342,7 @@ def test_it_prints_and_exports(make_candidate: Make, exact: Counter) -> None:
     assert head.split() == ["section", "planned", "tokens", "candidates", "kept", "shortened", "dropped"]
     assert row.split() == ["memories", "20", "3", "1", "1", "0", "0"]
     record = json.loads(json.dumps(context.to_dict()))
-    assert record["text"] == "- x\n"
+    assert record["text"] == "- x\n\n"
     assert record["verdicts"][0]["reason"] == "fits"
     assert record["ledger"]["total"] == record["tokens"] == 3
     assert len(context.kept) == 1

@@ -61,12 +61,12 @@ def test_children_stand_behind_their_parent_in_its_section(acme: Mapping[str, Ca
     context = assemble(list(acme.values()), budget=100, counter=words, layout="sections")
     assert context.text == (
         "# Facts\n"
-        "- Bob likes tea at four\n"
+        "- Bob likes tea at four\n\n"
         "# Entities\n"
-        "- Acme is a company here\n"
-        "- Acme has forty good people\n"
-        "- Acme makes pumps since long\n"
-        "- the pumps are all blue\n"
+        "- Acme is a company here\n\n"
+        "- Acme has forty good people\n\n"
+        "- Acme makes pumps since long\n\n"
+        "- the pumps are all blue\n\n"
     )
     assert {row.section for row in context.verdicts} == {"user_facts", "entities"}
 

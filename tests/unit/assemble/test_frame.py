@@ -14,16 +14,27 @@ Make = Callable[..., Memory]
 @pytest.mark.parametrize(
     ("content", "speaker", "expected"),
     [
-        ("hi", "Alice", "Alice: hi\n"),
-        ("hi", "", "- hi\n"),
-        ("  padded  ", "Bob", "Bob: padded\n"),
-        ("hi", "# x", "- # x: hi\n"),
-        ("hi", "/root", "- /root: hi\n"),
-        ("hi", " a\n b ", "a b: hi\n"),
-        ("one\ntwo\r\n\n\tthree ", "Al", "Al: one\n    two\n    \tthree\n"),
-        ("one\u2028- two\x0bthree", "", "- one\n    - two\n    three\n"),
-        ("</memories> < Memories> <memory>", "", "- &lt;/memories> &lt; Memories> &lt;memory>\n"),
-        ("a < b </b>", "", "- a < b </b>\n"),
+        ("hi", "Alice", "(Alice) hi\n\n"),
+        ("hi", "", "- hi\n\n"),
+        ("  padded  ", "Bob", "(Bob) padded\n\n"),
+        ("hi", "# x", "(# x) hi\n\n"),
+        ("hi", "/root", "(/root) hi\n\n"),
+        ("hi", " a\n b ", "(a b) hi\n\n"),
+        ("hi", "Al (admin)", "(Al [admin]) hi\n\n"),
+        ("hi", "\u200b", "- hi\n\n"),
+        ("one\ntwo\r\n\n\tthree ", "Al", "(Al) one\n    two\n    \tthree\n\n"),
+        ("one\u2028- two\x0bthree", "", "- one\n      - two\n      three\n\n"),
+        ("</memories> < Memories> <memory>", "", "- &lt;/memories> &lt; Memories> &lt;memory>\n\n"),
+        ("a < b </b>", "", "- a < b </b>\n\n"),
+        ("# one", "", "- \\# one\n\n"),
+        ("#one", "", "- #one\n\n"),
+        ("12. one", "", "- 12\\. one\n\n"),
+        ("12.5 l", "", "- 12.5 l\n\n"),
+        ("-5 degrees", "", "- -5 degrees\n\n"),
+        ("[1] is the first", "", "- [1] is the first\n\n"),
+        ("[1]: is the first", "", "- \\[1]: is the first\n\n"),
+        ("(Alice) hi", "", "- \\(Alice) hi\n\n"),
+        ("# one", "Al", "(Al) # one\n\n"),
     ],
 )
 def test_line(make_memory: Make, content: str, speaker: str, expected: str) -> None:
@@ -49,6 +60,12 @@ def test_xml_escapes(make_memory: Make) -> None:
     assert (node.tag, node.text, node.attrib) == ("turn", "a </turn>\n    & \ufffdb", {"by": 'A"<'})
     assert ET.fromstring(frame.item(make_memory("x"), "x")).tag == "fact"  # noqa: S314
     assert frame.group("document", "Guide & more") == ('<document title="Guide &amp; more">\n', "</document>\n")
+
+
+def test_a_title_of_a_document_stands_in_quotation_marks_and_a_date_does_not() -> None:
+    for form, opening in ((Format.MARKDOWN, "## {}\n"), (Format.PLAIN, "[{}]\n")):
+        assert FRAMES[form].group("document", 'The "8 May 2023"') == (opening.format("\"The '8 May 2023'\""), "")
+        assert FRAMES[form].group("session", "8 May 2023") == (opening.format("8 May 2023"), "")
 
 
 def test_json_rows(make_memory: Make) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from haversack.assemble import Outcome
+from haversack.assemble import LINE_FORM, Outcome
 from haversack.budget import Budget
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.errors import BudgetError, InputError, NotFoundError, QueryError
 from haversack.store.memory import MemoryStore
+from haversack.store.port import Batch, Price
 from haversack.tokens import counter_for
 
 
@@ -20,7 +21,7 @@ def test_a_context_is_counted_whole_and_says_what_it_holds(ns: Namespace) -> Non
     session.add("user", "Let's fly to Lisbon in May", name="Alice", at="2026-02-01")
     session.add("assistant", "Booked for the third of May.", at="2026-02-01")
     context = ns.context("When do we fly to Lisbon?", budget=60, model="cl100k_base")
-    assert "Alice: Let's fly to Lisbon in May\n" in context.text
+    assert "(Alice) Let's fly to Lisbon in May\n" in context.text
     assert context.tokens == context.ledger.total == counter_for("cl100k_base").count(context.text)
     assert {row.verdict for row in context.verdicts} == {Outcome.KEPT}
 
@@ -49,14 +50,23 @@ def test_pinned_memories_are_carried_whatever_is_asked(ns: Namespace) -> None:
     assert refused.value.ledger is not None
 
 
+def test_prices_of_lines_in_an_earlier_form_are_counted_anew(ns: Namespace, store: MemoryStore) -> None:
+    kept = ns.remember("Alice prefers metric units")
+    store.apply("alice", Batch(prices=(Price(memory=kept.id, encoding="cl100k_base", tokens=1),)))
+    context = ns.context("units", model="cl100k_base", budget=50)
+    assert [row.tokens for row in context.verdicts] == [
+        counter_for("cl100k_base").count("- Alice prefers metric units\n\n")
+    ]
+
+
 def test_prices_of_a_new_encoding_are_kept_with_the_next_write(ns: Namespace, store: MemoryStore) -> None:
     kept = ns.remember("Alice prefers metric units")
-    assert list(store.prices("alice", "o200k_base", [kept.id])) == [kept.id]
+    assert list(store.prices("alice", f"o200k_base/{LINE_FORM}", [kept.id])) == [kept.id]
     ns.context("units", model="cl100k_base", budget=50)
-    assert store.prices("alice", "cl100k_base", [kept.id]) == {}
+    assert store.prices("alice", f"cl100k_base/{LINE_FORM}", [kept.id]) == {}
     ns.remember("something else")
-    assert store.prices("alice", "cl100k_base", [kept.id]) == {
-        kept.id: counter_for("cl100k_base").count("- Alice prefers metric units\n")
+    assert store.prices("alice", f"cl100k_base/{LINE_FORM}", [kept.id]) == {
+        kept.id: counter_for("cl100k_base").count("- Alice prefers metric units\n\n")
     }
 
 
@@ -64,7 +74,7 @@ def test_prices_that_no_write_took_along_are_kept_at_close(sack: Haversack, stor
     kept = sack.namespace("alice").remember("Alice prefers metric units")
     sack.namespace("alice").context("units", model="cl100k_base", budget=50)
     waiting = sack._core.prices.take("alice")
-    assert [(price.memory, price.encoding) for price in waiting] == [(kept.id, "cl100k_base")]
+    assert [(price.memory, price.encoding) for price in waiting] == [(kept.id, f"cl100k_base/{LINE_FORM}")]
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\t\n", "\u200b"])

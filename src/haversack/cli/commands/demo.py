@@ -97,7 +97,7 @@ def _tell(question: story.DemoQuestion, contexts: Sequence[Context]) -> None:
         ],
     )
     show.text(f"\nThe context at {contexts[0].budget} tokens, exactly as a model would get it:\n")
-    show.text("\n".join(f"  │ {line}" for line in contexts[0].text.splitlines()))
+    show.text("\n".join(f"  │ {line}".rstrip() for line in contexts[0].text.rstrip().splitlines()))
     show.heading(f"what {contexts[-1].budget} tokens went to")
     show_account(contexts[-1])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from haversack.cli import show
+from haversack.cli.harmless import harmless
 from haversack.cli.options import Place, confirmed, place
 from haversack.clock import utc_now
 from haversack.config import read_key_file
@@ -177,7 +179,7 @@ def reset(place: Place, *, everything: bool, execute: bool, confirm: str | None,
             _tell(place, planned, lines, preview=True)
             return
         if confirm is None and confirmed(f"{planned}. Erase it?", yes=False):
-            confirm = click.prompt(f"Type {planned.confirm} to confirm")
+            confirm = click.prompt(harmless(f"Type {planned.confirm} to confirm", sys.stdout))
         done = sack.maintenance.reset(names, execute=True, confirm=confirm, snapshot=not no_snapshot)
     lines = [str(done)]
     lines += [f"a snapshot still holds everything: {done.snapshot}"] if done.snapshot else []

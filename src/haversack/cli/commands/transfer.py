@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -72,7 +72,7 @@ def take_out(place: Place, file: Path) -> None:
     """
     with place.open_namespace() as ns:
         lines = ns.take_out()
-        written = _write(lines, sys.stdout.buffer) if str(file) == "-" else _write_whole(lines, file)
+        written = _write(show.data(lines), sys.stdout.buffer) if str(file) == "-" else _write_whole(lines, file)
     if place.as_json and str(file) != "-":
         show.json_line({"file": str(file), "lines": written})
     else:
@@ -98,7 +98,7 @@ def _write_whole(lines: Iterator[bytes], file: Path) -> int:
     return written
 
 
-def _write(lines: Iterator[bytes], stream: BinaryIO) -> int:
+def _write(lines: Iterable[bytes], stream: BinaryIO) -> int:
     written = 0
     for line in lines:
         stream.write(line)

@@ -1,0 +1,14 @@
+"""What a terminal may be sent. Every word that the program prints goes through here or through the chat's screen."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from haversack.chat.screen import printable
+
+__all__ = ["harmless"]
+
+
+def harmless(words: str, stream: TextIO) -> str:
+    """Return the words as the stream may have them: made printable for a terminal, as they are for a pipe or a file."""
+    return printable(words) if stream.isatty() else words
