@@ -7,7 +7,9 @@ ASGI, before any of the body is read.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote_to_bytes
@@ -30,6 +32,7 @@ __all__ = ["OPEN_PATHS", "Gate", "Guard"]
 OPEN_PATHS = frozenset({"/health", "/health/live", "/health/ready"})
 """What answers without a key: whether the server lives, and nothing else."""
 
+_LASTING = re.compile(r"/v1/(?:namespaces/[^/]+/(?:events|export)|jobs/[^/]+/events|audit-log/lines)")
 _UNKNOWN = 401
 _EPOCH = datetime(1970, 1, 1).astimezone()
 _ANYBODY = Key(id="open", name="anybody on this machine", scope=KeyScope.ADMIN, created_at=_EPOCH)
@@ -72,14 +75,20 @@ class Gate:
             else:
                 who = await self._caller(scope)
             limit, left = self._pace.take(who, asyncio.get_running_loop().time())
-            turn = self._pace.place
-            if scope["path"].endswith("/events"):
-                turn = self._pace.stream
-                scope["state"][STREAM] = True
-            async with turn(who):
+            async with self._turn(scope)(who):
                 await self._app(scope, receive, _telling(send, limit, left))
         except Refused as refused:
             await refused.turn_away(scope, receive, send)
+
+    def _turn(self, scope: Scope) -> Callable[[str], AbstractAsyncContextManager[None]]:
+        """Answers that last for as long as their receivers please have places of their own."""
+        lasting = _LASTING.fullmatch(scope["path"]) if scope["method"] == "GET" else None
+        if lasting is None:
+            return self._pace.place
+        if not lasting[0].endswith("/events"):
+            return self._pace.export
+        scope["state"][STREAM] = True
+        return self._pace.stream
 
     async def _caller(self, scope: Scope) -> str:
         """The id of the caller's key; the routes find the caller in the request's state."""

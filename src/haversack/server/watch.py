@@ -26,7 +26,7 @@ __all__ = ["JsonLines", "Metrics", "Watch"]
 _LOG = logging.getLogger("haversack.server")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-"""Any other word a caller sends is told as `other`: each label makes a series that is kept for as long as the server."""
+"""Any other word that a caller sends is told as `other`: each label makes a series that is never given up."""
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _RETRIEVALS = frozenset({"recall", "context", "search"})
 """Routes that are what the GenAI conventions call a retrieval."""
