@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from haversack.engine.importing import Imported
 from haversack.engine.jobs import Progress, Work
 from haversack.engine.namespace import Namespace
-from haversack.transfer import read_files
+from haversack.server.upload import Upload
+from haversack.transfer import ReadLimits, read_files
 
-__all__ = ["import_files"]
+__all__ = ["import_upload"]
 
 
-def import_files(ns: Namespace, file: Path, form: str | None) -> Work:
-    """Bring in one uploaded file; it and its folder are removed at the end."""
+def import_upload(ns: Namespace, upload: Upload, name: str, form: str | None, limits: ReadLimits) -> Work:
+    """Bring in an uploaded file, which is removed at the end."""
 
     def work(progress: Progress) -> Mapping[str, Any]:
         try:
-            reading = read_files([file], format=form)
+            reading = read_files([upload.opened(name)], format=form, limits=limits)
             done = ns.bring_in(reading, watch=lambda _: progress(reading.read, reading.total))
         finally:
-            shutil.rmtree(file.parent, ignore_errors=True)
+            upload.close()
         return _counts(done)
 
     return work
