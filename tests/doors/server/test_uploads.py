@@ -156,3 +156,15 @@ def test_a_store_without_files_takes_uploads_too():
     upload.write(b"x")
     assert upload.opened("x").file.read() == b"x"
     upload.close()
+
+
+def test_a_form_lies_in_no_other_file(http: Call, sack: Haversack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    lines = b"".join(json.dumps({"content": f"{n} {'x' * 1_000}"}).encode() + b"\n" for n in range(2_000))
+    answered = http("POST", "/v1/import?agent_id=alice", files={"file": ("x.jsonl", lines)})
+    assert (answered.status_code, answered.json()["imported"]) == (200, 2_000)
+    assert sack.namespace("alice").stats().memories == {"fact": 2_000}
+    too_large = http("POST", "/v1/import?agent_id=alice", files={"file": ("x.jsonl", b"x" * ((32 << 20) + (64 << 10)))})
+    assert too_large.status_code == 413
+    torn = http("POST", "/v1/import?agent_id=alice", content=b"x", headers={"content-type": "multipart/form-data"})
+    assert torn.status_code == 400
