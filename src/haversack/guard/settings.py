@@ -52,6 +52,10 @@ class Limits:
     """Exports at once; they have places of their own, beside those of the requests at work."""
     key_exports: int = 2
     """Exports of one key at once; beyond them the answer is 429."""
+    key_sessions: int = 64
+    """MCP sessions of one key; with one more, the one that was unused for longest is ended."""
+    session_seconds: float = 600.0
+    """For which an MCP session is kept that is not used and has no stream open."""
     failures_per_minute: int = 1_000
     """Wrong keys of one address, beyond which the answer is 429; a valid one is let in all the same. 0: no limit."""
     drain_seconds: float = 20.0

@@ -14,12 +14,14 @@ from typing import Any
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
@@ -33,6 +35,7 @@ from haversack.guard.pace import Pace
 from haversack.guard.settings import Limits, TokenSettings
 from haversack.mcp.caller import NOBODY, Caller, Refused
 from haversack.mcp.server import create_server
+from haversack.mcp.sessions import Sessions
 from haversack.mcp.tools import ToolOptions
 from haversack.mcp.work import Work
 
@@ -71,7 +74,9 @@ def create_app(
     """The ASGI application with the one route `/mcp`; `?namespace=` chooses another namespace than the given one."""
     reached = http or HttpOptions()
     server = create_server(_CallerOf(sack, namespace, reached), Work(sack), options or ToolOptions())
-    manager = StreamableHTTPSessionManager(server, security_settings=_guard(reached))
+    manager = StreamableHTTPSessionManager(
+        server, security_settings=_guard(reached), session_idle_timeout=reached.limits.session_seconds
+    )
     middleware = [
         Middleware(_Gate, sack=sack, http=reached),
         Middleware(BodyLimits, limits=reached.limits),
@@ -123,6 +128,7 @@ class _Gate:
         self._open = http.open
         read_token = None if http.tokens is None else token_reader(http.tokens)
         self._callers = Callers(sack, Failures(http.limits), read_token)
+        self._sessions = Sessions(http.limits.key_sessions)
         self._pace = Pace(replace(http.limits, wait_seconds=max(http.limits.wait_seconds, _PATIENCE)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -137,9 +143,33 @@ class _Gate:
                 turn = self._pace.stream
                 scope.setdefault("state", {})[STREAM] = True
             async with turn(who):
-                await self._app(scope, receive, send)
+                await self._within_session(who, scope, receive, send)
         except refusal.Refused as refused:
             await refused.turn_away(scope, receive, send)
+
+    async def _within_session(self, who: str, scope: Scope, receive: Receive, send: Send) -> None:
+        given = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if given is not None:
+            with self._sessions.used(who, given):
+                await self._app(scope, receive, send)
+            return
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start" and (
+                session := Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+            ):
+                self._sessions.opened(who, session)
+            await send(message)
+
+        await self._app(scope, receive, told)
+        for session in self._sessions.beyond(who):
+            await self._end(scope, session)
+
+    async def _end(self, scope: Scope, session: str) -> None:
+        """End a session of the caller's as its client would."""
+        kept = [(name, value) for name, value in scope["headers"] if name in {b"host", b"origin"}]
+        headers = [*kept, (MCP_SESSION_ID_HEADER.encode(), session.encode()), (b"accept", b"application/json")]
+        await self._app({**scope, "method": "DELETE", "headers": headers}, _nothing, _nowhere)
 
     async def _caller(self, scope: Scope) -> str:
         key = await self._callers(scope)
@@ -147,6 +177,14 @@ class _Gate:
             raise needs_key()
         scope["user"] = _Holder(key)
         return key.id
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _nowhere(message: Message) -> None:
+    del message
 
 
 class _CallerOf:
