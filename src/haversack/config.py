@@ -29,6 +29,7 @@ from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
 from haversack.llm.settings import ServiceSettings
 from haversack.server.settings import ServerSettings
+from haversack.transfer import ReadLimits
 
 __all__ = [
     "Config",
@@ -78,6 +79,8 @@ class Config:
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     services: Mapping[str, ServiceSettings] = field(default_factory=dict[str, ServiceSettings])
     """Chat services by the name that `llm_service` gives."""
+    imports: ReadLimits = field(default_factory=ReadLimits)
+    """What `haversack import` may unpack; uploads to a server have `server.imports`."""
     chat: ChatSettings = field(default_factory=ChatSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
     encryption: EncryptionSettings = field(default_factory=EncryptionSettings)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from haversack.compaction.view import COLLECTION as VIEW
-from haversack.compaction.view import View, load_view, shown
+from haversack.compaction.view import VIEWS, View, load_view, shown
 from haversack.embed.codec import embed_stored
 from haversack.engine.forgetting import Forgotten
 from haversack.engine.haversack import Haversack
@@ -117,7 +117,7 @@ def _lines(space: Held) -> Iterator[str]:
     for turn in space.turns.values():
         yield f"{space.name} turn {turn.session} {turn.position} {turn.message.text} {turn.key}"
     for record in space.records:
-        shows_all = record.collection == VIEW and View.decode(record.value) == View(session=record.key)
+        shows_all = record.collection == VIEW and VIEWS.decode(record.value) == View(session=record.key)
         if record.collection not in _BOOKKEEPING and not shows_all:
             yield _SECRET.sub("<key>", f"{space.name} record {record.collection} {record.key} {record.value.decode()}")
     for tombstone in space.tombstones:
@@ -166,7 +166,7 @@ def broken_links(spaces: Iterable[Held]) -> Iterator[str]:
                 passed.add(one.id)
         for record in space.records:
             if record.collection == VIEW:
-                yield from _broken_view(View.decode(record.value), space)
+                yield from _broken_view(VIEWS.decode(record.value), space)
 
 
 def _broken_view(view: View, space: Held) -> Iterator[str]:

@@ -22,7 +22,7 @@ class Client(Transport):
         return self._send(Call(method="GET", path="/health/live"), Health)
 
     def ready(self) -> Health:
-        """Whether the store answers too; 503 while the server stops."""
+        """Whether the store answers too; 503 while the server stops, or refuses callers because all places are taken."""
         return self._send(Call(method="GET", path="/health/ready"), Health)
 
     def read_metrics(self) -> str:
@@ -326,7 +326,7 @@ class AsyncClient(AsyncTransport):
         return await self._send(Call(method="GET", path="/health/live"), Health)
 
     async def ready(self) -> Health:
-        """Whether the store answers too; 503 while the server stops."""
+        """Whether the store answers too; 503 while the server stops, or refuses callers because all places are taken."""
         return await self._send(Call(method="GET", path="/health/ready"), Health)
 
     async def read_metrics(self) -> str:

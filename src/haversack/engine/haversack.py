@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -53,6 +54,11 @@ class Haversack:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the store's files are; None where it has none."""
+        return None if self._core.site is None else self._core.site.path.absolute().parent
 
     def namespace(self, name: str = "default") -> Namespace:
         """The namespace of this name, which comes to be with its first memory.

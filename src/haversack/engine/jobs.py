@@ -2,6 +2,7 @@
 
 A job is a record of the namespace that spans namespaces, so any process sees it. Work runs in a few threads of the
 process that took it; what was running when that process died is shown as interrupted, and may be asked for again.
+Owners take turns, and upkeep of the whole store has a thread of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import Any
 import msgspec
 
 from haversack.engine.core import Core
-from haversack.errors import BusyError, HaversackError, NotFoundError
+from haversack.engine.turns import Claim, Shares, Turns
+from haversack.errors import HaversackError, NotFoundError
 from haversack.store.port import SYSTEM, Batch, Record, Written
 from haversack.store.records import Collection
 from haversack.store.retry import persisting
@@ -98,28 +100,65 @@ Work = Callable[[Progress], Mapping[str, Any]]
 """What a job does; it returns counts and ids for the job's `result`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Task:
+    """A job with what it takes to do it."""
+
+    job: Job
+    work: Work
+    stop: Event
+    unused: Callable[[], None]
+    future: Future[None] = field(default_factory=Future[None])
+
+
+class _Lane:
+    """Threads, and what waits for them."""
+
+    def __init__(self, threads: int, shares: Shares) -> None:
+        self.threads = threads
+        self.turns = Turns[_Task](shares)
+        self.pool: ThreadPoolExecutor | None = None
+
+
 class JobBoard:
     """The jobs of one store, and the threads that do them."""
 
-    def __init__(self, core: Core, *, threads: int = 1, most_waiting: int = 20) -> None:
+    def __init__(self, core: Core, *, threads: int = 2, shares: Shares | None = None) -> None:
         self._core = core
-        self._threads = threads
-        self._most_waiting = most_waiting
-        self._pool: ThreadPoolExecutor | None = None
+        self._common = _Lane(threads, shares or Shares())
+        self._upkeep = _Lane(1, Shares())
         self._stops: dict[str, Event] = {}
         self._futures: dict[str, Future[None]] = {}
         self._lock = Lock()
 
-    def start(self, kind: str, namespace: str, work: Work, *, asked_by: str) -> Job:
-        """Put work on the board; BusyError when too much is waiting already."""
+    def start(
+        self,
+        kind: str,
+        namespace: str,
+        work: Work,
+        *,
+        asked_by: str,
+        upkeep: bool = False,
+        unused: Callable[[], None] = lambda: None,
+    ) -> Job:
+        """Put work on the board; BusyError when too much of the caller, the namespace or all is waiting already.
+
+        `upkeep` is of the whole store and waits for no namespace's work. `unused` is called instead of work that is
+        taken off the board before it begins.
+        """
         job = self._new(kind, namespace, asked_by)
+        task = _Task(job=job, work=work, stop=Event(), unused=unused)
+        lane = self._upkeep if upkeep else self._common
         with self._lock:
-            if len(self._futures) >= self._most_waiting:
-                raise BusyError(f"{len(self._futures)} jobs are waiting already: try again when one is done")
-            pool = self._pool = self._pool or ThreadPoolExecutor(self._threads, thread_name_prefix="haversack-job")
-            self._put(job)
-            stop = self._stops[job.id] = Event()
-            self._futures[job.id] = pool.submit(self._run, job, work, stop)
+            lane.turns.add(Claim(asked_by, namespace, task))
+            try:
+                self._put(job)
+            except BaseException:
+                lane.turns.drop(task)
+                raise
+            self._stops[job.id], self._futures[job.id] = task.stop, task.future
+            lane.pool = lane.pool or ThreadPoolExecutor(lane.threads, thread_name_prefix="haversack-job")
+            lane.pool.submit(self._work_off, lane)
         return job
 
     def run(self, kind: str, namespace: str, work: Work, *, asked_by: str) -> Job:
@@ -159,7 +198,7 @@ class JobBoard:
         if stop is not None:
             stop.set()
         if future is not None and future.cancel():
-            self._leave(job_id)
+            self._take_off(job_id)
             return self._put(self._now(job, state=JobState.CANCELLED, message="cancelled before it began"))
         return job
 
@@ -180,12 +219,17 @@ class JobBoard:
 
     def close(self) -> None:
         """Stop what runs at its next report, and wait for it."""
+        lanes = (self._common, self._upkeep)
         with self._lock:
-            pool, self._pool = self._pool, None
             for stop in self._stops.values():
                 stop.set()
-        if pool is not None:
-            pool.shutdown(wait=True, cancel_futures=True)
+            waiting = [task for lane in lanes for task in lane.turns if task.future.cancel()]
+        for task in waiting:
+            self._take_off(task.job.id)
+        for lane in lanes:
+            pool, lane.pool = lane.pool, None
+            if pool is not None:
+                pool.shutdown(wait=True, cancel_futures=True)
 
     def _new(self, kind: str, namespace: str, asked_by: str) -> Job:
         now = self._core.clock()
@@ -199,14 +243,45 @@ class JobBoard:
             changed_at=now,
         )
 
-    def _run(self, job: Job, work: Work, stop: Event) -> None:
+    def _take_off(self, job_id: str) -> None:
+        """Forget a job that was cancelled before it began."""
+        with self._lock:
+            lanes = (self._common, self._upkeep)
+            found = [(lane, task) for lane in lanes for task in lane.turns if task.job.id == job_id]
+            dropped = [task for lane, task in found if lane.turns.drop(task)]
+        for task in dropped:
+            task.unused()
+        self._leave(job_id)
+
+    def _work_off(self, lane: _Lane) -> None:
+        """Do what may be done now, one after another.
+
+        What may not begin yet is begun by the thread that ends what stands in its way.
+        """
+        while True:
+            with self._lock:
+                claim = lane.turns.take()
+            if claim is None:
+                return
+            try:
+                if claim.work.future.set_running_or_notify_cancel():
+                    self._run(claim.work)
+                else:
+                    claim.work.unused()
+            finally:
+                with self._lock:
+                    lane.turns.done(claim)
+
+    def _run(self, task: _Task) -> None:
         try:
-            self._carry_out(job, work, stop)
-        except Exception:
-            _LOG.exception("the job %s (%s) broke", job.id, job.kind)
-            raise
-        finally:
-            self._leave(job.id)
+            self._carry_out(task.job, task.work, task.stop)
+        except Exception as error:  # noqa: BLE001 - the background loop: the log has it, and whoever waits gets it
+            _LOG.exception("the job %s (%s) broke", task.job.id, task.job.kind)
+            self._leave(task.job.id)
+            task.future.set_exception(error)
+        else:
+            self._leave(task.job.id)
+            task.future.set_result(None)
 
     def _carry_out(self, job: Job, work: Work, stop: Event) -> None:
         progress = Progress(self, self._put(self._now(job, state=JobState.RUNNING)), stop)

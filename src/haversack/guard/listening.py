@@ -1,4 +1,4 @@
-"""Listening: what uvicorn is told by every door, and connections that are closed on those who dawdle."""
+"""Listening: what uvicorn is told by every door, and how it is told to stop."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from haversack.guard.connection import STREAM, connection
 from haversack.guard.settings import Limits
 
 __all__ = ["STREAM", "Listener", "is_loopback", "listener", "names_loopback"]
 
-STREAM = "haversack.stream"
-"""What stands in the `state` of a request whose answer goes on until the client leaves."""
 _HEAD_BYTES = 32_768
 
 
@@ -28,7 +26,7 @@ def listener(app: ASGIApp, limits: Limits, *, host: str = "127.0.0.1", port: int
         app,
         host=host,
         port=port,
-        http=cast("type[asyncio.Protocol]", _impatient(limits.head_seconds)),
+        http=cast("type[asyncio.Protocol]", connection(limits)),
         ws="none",
         lifespan="on",
         access_log=False,
@@ -72,42 +70,3 @@ def names_loopback(address: str) -> bool:
         return is_loopback(urlsplit(address).hostname or "")
     except ValueError:
         return False
-
-
-def _impatient(seconds: float) -> type[H11Protocol]:
-    """A connection that is closed when a request's headers do not arrive in time."""
-
-    class Impatient(H11Protocol):
-        """Closes on those who dawdle with their headers."""
-
-        _until: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-            super().connection_made(transport)
-            self._until = self.loop.call_later(seconds, transport.close)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._calm()
-            super().connection_lost(exc)
-
-        def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-            """Who has said everything and closed that half still gets an answer that has an end; others are gone."""
-            if self.cycle is None or self.cycle.more_body or self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison]
-                return False
-            return STREAM not in self.cycle.scope.get("state", {})
-
-        def data_received(self, data: bytes) -> None:
-            before = self.cycle
-            is_idle = before is None or before.response_complete  # pyright: ignore[reportUnnecessaryComparison]
-            if is_idle and self._until is None:
-                self._until = self.loop.call_later(seconds, self.transport.close)
-            super().data_received(data)
-            if self.cycle is not before:
-                self._calm()
-
-        def _calm(self) -> None:
-            if self._until is not None:
-                self._until.cancel()
-                self._until = None
-
-    return Impatient

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from haversack.guard.refusal import too_many
+from haversack.guard.refusal import Refused, too_many
 from haversack.guard.settings import Limits
 
 __all__ = ["Buckets", "Pace"]
@@ -55,6 +55,13 @@ class _Places:
         self.waiting = 0
         self.holders = 0
         """Who waits or works, where somebody counts them."""
+        self.has_refused = False
+        """Whether somebody was refused since a place was last taken."""
+
+    def refuse(self, why: str) -> Refused:
+        """The answer to who gets no place."""
+        self.has_refused = True
+        return too_many(why, 1)
 
 
 class Pace:
@@ -64,7 +71,9 @@ class Pace:
         self._limits = limits
         self._requests = Buckets(limits.key_per_minute)
         self._streams: Counter[str] = Counter()
+        self._exports: Counter[str] = Counter()
         self._places = _Places(limits.active)
+        self._export_places = _Places(limits.exports)
         self._own: dict[str, _Places] = {}
 
     def take(self, key: str, now: float) -> tuple[int, int]:
@@ -93,32 +102,54 @@ class Pace:
             if not own.holders:
                 del self._own[key]
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether all places are taken and the last one who asked for one was refused."""
+        return self._places.free.locked() and self._places.has_refused
+
     @asynccontextmanager
     async def stream(self, key: str) -> AsyncGenerator[None]:
         """A place for an event stream."""
-        if self._streams[key] >= self._limits.key_streams:
-            raise too_many(f"this key may have {self._limits.key_streams} event streams at once", 5)
-        self._streams[key] += 1
-        try:
+        async with _counted(self._streams, key, self._limits.key_streams, "event streams"):
             yield
-        finally:
-            self._streams[key] -= 1
-            if not self._streams[key]:
-                del self._streams[key]
+
+    @asynccontextmanager
+    async def export(self, key: str) -> AsyncGenerator[None]:
+        """A place for an export, which lasts for as long as its receiver takes."""
+        async with (
+            _counted(self._exports, key, self._limits.key_exports, "exports"),
+            self._turn(self._export_places, self._limits.waiting, "too many exports are under way"),
+        ):
+            yield
 
     @asynccontextmanager
     async def _turn(self, places: _Places, waiting: int, why: str) -> AsyncGenerator[None]:
         if places.free.locked() and places.waiting >= waiting:
-            raise too_many(f"{why}, and too many wait", 1)
+            raise places.refuse(f"{why}, and too many wait")
         places.waiting += 1
         try:
             async with asyncio.timeout(self._limits.wait_seconds):
                 await places.free.acquire()
+            places.has_refused = False
         except TimeoutError:
-            raise too_many(why, 1) from None
+            raise places.refuse(why) from None
         finally:
             places.waiting -= 1
         try:
             yield
         finally:
             places.free.release()
+
+
+@asynccontextmanager
+async def _counted(counts: Counter[str], key: str, most: int, what: str) -> AsyncGenerator[None]:
+    """One of so many that a key may have at once; nobody waits for it."""
+    if counts[key] >= most:
+        raise too_many(f"this key may have {most} {what} at once", 5)
+    counts[key] += 1
+    try:
+        yield
+    finally:
+        counts[key] -= 1
+        if not counts[key]:
+            del counts[key]

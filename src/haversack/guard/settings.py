@@ -29,7 +29,12 @@ class Limits:
     """For a request's headers to arrive."""
     body_seconds: float = 30.0
     """For its body."""
+    send_seconds: float = 30.0
+    """For a receiver to take anything of its answer; who takes nothing for so long is cut off."""
     connections: int = 1_000
+    address_connections: int = 500
+    """Connections of one address (of IPv6, of one /64); beyond them the answer is 503. Behind a proxy all callers have
+    one address: give it all of `connections` there."""
     active: int = 32
     """Requests at work at once."""
     waiting: int = 64
@@ -46,6 +51,14 @@ class Limits:
     """Event streams of one key."""
     key_check_seconds: float = 2.0
     """How often an open stream asks whether its key still opens it."""
+    exports: int = 16
+    """Exports at once; they have places of their own, beside those of the requests at work."""
+    key_exports: int = 2
+    """Exports of one key at once; beyond them the answer is 429."""
+    key_sessions: int = 64
+    """MCP sessions of one key; with one more, the one that was unused for longest is ended."""
+    session_seconds: float = 600.0
+    """For which an MCP session is kept that is not used and has no stream open."""
     failures_per_minute: int = 1_000
     """Wrong keys of one address, beyond which the answer is 429; a valid one is let in all the same. 0: no limit."""
     drain_seconds: float = 20.0

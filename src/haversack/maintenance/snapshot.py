@@ -49,6 +49,8 @@ _MANIFEST, _STORE = "manifest.json", "store"
 _FORMAT = 1
 _CHUNK = 1 << 20
 _SEAL = 64
+_MANIFEST_BYTES, _MANIFEST_RATIO = 1 << 20, 200
+"""How large a manifest may be: always so many bytes, beyond that so many times its packed size."""
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, KeyError, EOFError, ValueError, RuntimeError, OSError)
 _LEVEL = 1
 """Speed before size: a level more costs as much time again for a few percent."""
@@ -177,13 +179,23 @@ def read_manifest(path: Path) -> Manifest:
     """What the snapshot says of itself; NotAStoreError for what is no snapshot."""
     try:
         with zipfile.ZipFile(path) as archive:
-            manifest = msgspec.json.decode(archive.read(_MANIFEST), type=Manifest)
+            manifest = msgspec.json.decode(_manifest_of(archive), type=Manifest)
     except FileNotFoundError:
         raise
     except _UNREADABLE as error:
         raise NotAStoreError(f"{path} is not a snapshot, or it is damaged: {error}") from error
     if manifest.format > _FORMAT:
         raise NotAStoreError(f"{path} was made by a newer Haversack ({manifest.program}): upgrade to read it")
+    return manifest
+
+
+def _manifest_of(archive: zipfile.ZipFile) -> bytes:
+    info = archive.getinfo(_MANIFEST)
+    most = max(_MANIFEST_BYTES, _MANIFEST_RATIO * info.compress_size)
+    with archive.open(info) as file:
+        manifest = file.read(most + 1)
+    if len(manifest) > most:
+        raise ValueError(f"its manifest has more than {most:,} bytes")
     return manifest
 
 
@@ -205,7 +217,7 @@ def unpacked(site: Site, path: Path, folder: Path) -> Generator[tuple[Path, Mani
     try:
         _check_seal(path)
         with _reading(path) as source, open_private(partial) as target:
-            _compare(path, manifest, _pour(source, target))
+            _compare(path, manifest, _pour(source, target, manifest.bytes))
             os.fsync(target.fileno())
         if contents_of(site, partial) != dict(manifest.namespaces):
             raise NotAStoreError(f"{path} does not hold what its manifest says")
@@ -242,7 +254,7 @@ def _write(partial: Path, copy: Path, manifest: Manifest) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
             archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
             with copy.open("rb") as source, archive.open(_STORE, "w", force_zip64=True) as target:
-                _pour(source, target)
+                _pour(source, target, manifest.bytes)
             archive.comment = bytes(_SEAL)
         file.flush()
         seal = _seal_of(partial)[0]
@@ -273,7 +285,7 @@ def _check_seal(path: Path) -> None:
 def _check(path: Path, manifest: Manifest) -> None:
     _check_seal(path)
     with _reading(path) as source:
-        _compare(path, manifest, _pour(source, None))
+        _compare(path, manifest, _pour(source, None, manifest.bytes))
 
 
 @contextmanager
@@ -296,13 +308,13 @@ def _compare(path: Path, manifest: Manifest, found: tuple[int, str]) -> None:
 
 def _digest_of(path: Path) -> str:
     with path.open("rb") as source:
-        return _pour(source, None)[1]
+        return _pour(source, None, path.stat().st_size)[1]
 
 
-def _pour(source: IO[bytes], target: IO[bytes] | None) -> tuple[int, str]:
-    """How many bytes went, and their SHA-256."""
+def _pour(source: IO[bytes], target: IO[bytes] | None, most: int) -> tuple[int, str]:
+    """How many bytes went, and their SHA-256; of what has more bytes than it should no more than one too many."""
     digest, size = hashlib.sha256(), 0
-    while chunk := source.read(_CHUNK):
+    while chunk := source.read(max(0, min(_CHUNK, most + 1 - size))):
         digest.update(chunk)
         size += len(chunk)
         if target is not None:

@@ -15,12 +15,14 @@ from typing import Any
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
@@ -38,6 +40,7 @@ from haversack.guard.settings import Limits, TokenSettings
 from haversack.guard.streams import while_it_opens
 from haversack.mcp.caller import NOBODY, Caller, Refused
 from haversack.mcp.server import create_server
+from haversack.mcp.sessions import Sessions
 from haversack.mcp.tools import ToolOptions
 from haversack.mcp.work import Work
 
@@ -79,7 +82,9 @@ def create_app(
     reached = http or HttpOptions()
     denials = Denials(sack)
     server = create_server(_CallerOf(sack, namespace, reached, denials), Work(sack), options or ToolOptions())
-    manager = StreamableHTTPSessionManager(server, security_settings=_guard(reached))
+    manager = StreamableHTTPSessionManager(
+        server, security_settings=_guard(reached), session_idle_timeout=reached.limits.session_seconds
+    )
     middleware = [
         Middleware(_Gate, sack=sack, http=reached, denials=denials),
         Middleware(BodyLimits, limits=reached.limits),
@@ -135,6 +140,7 @@ class _Gate:
         self._denials = denials
         read_token = None if http.tokens is None else token_reader(http.tokens)
         self._callers = Callers(sack, Failures(http.limits), read_token)
+        self._sessions = Sessions(http.limits.key_sessions)
         self._pace = Pace(replace(http.limits, wait_seconds=max(http.limits.wait_seconds, _PATIENCE)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -151,10 +157,11 @@ class _Gate:
                 scope.setdefault("state", {})[STREAM] = True
                 async with self._pace.stream(who):
                     every = self._http.limits.key_check_seconds
-                    await while_it_opens(self._app, (scope, receive, answer), lambda: self._opens(key), every=every)
+                    within = partial(self._within_session, who)
+                    await while_it_opens(within, (scope, receive, answer), lambda: self._opens(key), every=every)
             else:
                 async with self._pace.place(who):
-                    await self._app(scope, receive, answer)
+                    await self._within_session(who, scope, receive, answer)
         except refusal.Refused as refused:
             await refused.turn_away(scope, receive, answer)
         finally:
@@ -169,6 +176,30 @@ class _Gate:
                     )
                 )
 
+    async def _within_session(self, who: str, scope: Scope, receive: Receive, send: Send) -> None:
+        given = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if given is not None:
+            with self._sessions.used(who, given):
+                await self._app(scope, receive, send)
+            return
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start" and (
+                session := Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+            ):
+                self._sessions.opened(who, session)
+            await send(message)
+
+        await self._app(scope, receive, told)
+        for session in self._sessions.beyond(who):
+            await self._end(scope, session)
+
+    async def _end(self, scope: Scope, session: str) -> None:
+        """End a session of the caller's as its client would."""
+        kept = [(name, value) for name, value in scope["headers"] if name in {b"host", b"origin"}]
+        headers = [*kept, (MCP_SESSION_ID_HEADER.encode(), session.encode()), (b"accept", b"application/json")]
+        await self._app({**scope, "method": "DELETE", "headers": headers}, _nothing, _nowhere)
+
     async def _caller(self, scope: Scope) -> Key | None:
         """The key that is shown; None for somebody who needs none."""
         key = await self._callers(scope)
@@ -182,6 +213,14 @@ class _Gate:
 
     def _opens(self, key: Key | None) -> bool:
         return not self._sack.keys.ever_existed() if key is None else self._sack.keys.still_opens(key)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _nowhere(message: Message) -> None:
+    del message
 
 
 class _CallerOf:

@@ -115,6 +115,7 @@ def create_app(
     app.state.sack = sack
     app.state.settings = chosen
     app.state.metrics = Metrics()
+    app.state.pace = Pace(chosen.limits)
     app.state.stopping = asyncio.Event()
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
@@ -146,7 +147,7 @@ def _add_layers(app: FastAPI, sack: Haversack, settings: ServerSettings, pages: 
     )
     app.add_middleware(Pages, pages=pages)
     app.add_middleware(BodyLimits, limits=settings.limits)
-    app.add_middleware(Gate, guard=guard, pace=Pace(settings.limits))
+    app.add_middleware(Gate, guard=guard, pace=app.state.pace)
     app.add_middleware(Watch, counts=app.state.metrics)
 
 

@@ -39,6 +39,8 @@ class Declared:
     """Whether its body is a file, larger than others and passed on as it comes."""
     is_stream: bool
     """Whether its answer goes on until the client leaves."""
+    is_export: bool
+    """Whether its answer is as long as what is stored, and lasts for as long as its receiver takes."""
     pattern: re.Pattern[str]
 
     def admit(self, caller: Caller, path: str) -> None:
@@ -84,6 +86,7 @@ def _declared(route: APIRoute) -> Declared:
         in_namespace=any(isinstance(call, NeedsNamespace) for call in needs),
         takes_file=not _FILES.isdisjoint(body),
         is_stream="text/event-stream" in answers,
+        is_export="application/x-ndjson" in answers,
         pattern=route.path_regex,
     )
 

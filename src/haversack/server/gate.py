@@ -111,7 +111,8 @@ class Gate:
             return
         if declared is not None and declared.takes_file:
             state[FILE] = True
-        async with self._pace.place(who):
+        turn = self._pace.export if declared is not None and declared.is_export else self._pace.place
+        async with turn(who):
             await self._app(*call)
 
     async def _caller(self, scope: Scope) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from haversack.guard.settings import Limits, TokenSettings
+from haversack.transfer import ReadLimits
 
 __all__ = ["MOST_ITEMS", "MOST_TEXT", "ServerSettings"]
 
@@ -19,6 +20,10 @@ class ServerSettings:
     """Server settings; each is also a key of the configuration file's `server` section."""
 
     limits: Limits = field(default_factory=Limits)
+    imports: ReadLimits = field(
+        default_factory=lambda: ReadLimits(value_bytes=32 << 20, file_bytes=1 << 30, total_bytes=1 << 30)
+    )
+    """What an upload to import may unpack to."""
     audit_reads: bool = True
     """Whether reading is noted in the audit as well as changing."""
     open: bool = False

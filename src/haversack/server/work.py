@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from haversack.engine.importing import Imported
 from haversack.engine.jobs import Progress, Work
 from haversack.engine.keys import Scope
 from haversack.server.caller import In
-from haversack.transfer import read_files
+from haversack.server.upload import Upload
+from haversack.transfer import ReadLimits, read_files
 
-__all__ = ["import_files"]
+__all__ = ["import_upload"]
 
 _NAMED = 100
 """Ids and problems that a job's result names."""
 
 
-def import_files(here: In, file: Path, form: str | None) -> Work:
-    """Bring in what the caller may write of one uploaded file; it and its folder are removed at the end."""
+def import_upload(here: In, upload: Upload, name: str, form: str | None, limits: ReadLimits) -> Work:
+    """Bring in what the caller may write of an uploaded file, which is removed at the end."""
     may_administer = here.caller.key.scope.covers(Scope.ADMIN)
 
     def work(progress: Progress) -> Mapping[str, Any]:
         try:
-            reading = read_files([file], format=form)
+            reading = read_files([upload.opened(name)], format=form, limits=limits)
             done = here.ns.bring_in(
                 reading, may_administer=may_administer, watch=lambda _: progress(reading.read, reading.total)
             )
         finally:
-            shutil.rmtree(file.parent, ignore_errors=True)
+            upload.close()
         if done.replaced:
             here.note("replace by import", ids=done.replaced, count=len(done.replaced))
         return _counts(done)

@@ -9,14 +9,18 @@ from haversack.transfer.entries import (
     SessionEntry,
     TurnDraft,
 )
+from haversack.transfer.limits import ReadLimits
 from haversack.transfer.reading import FORMATS, Reading, read_files
+from haversack.transfer.source import Opened
 
 __all__ = [
     "FORMATS",
     "DocumentEntry",
     "Entry",
     "MemoryEntry",
+    "Opened",
     "Problem",
+    "ReadLimits",
     "Reading",
     "RecordEntry",
     "SessionEntry",

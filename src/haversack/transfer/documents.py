@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from haversack.model.text import is_blank
 from haversack.transfer.drafts import short_digest
 from haversack.transfer.entries import DocumentEntry, Problem
+from haversack.transfer.limits import TooMuchError
 from haversack.transfer.source import Source
 
 __all__ = ["read_document"]
@@ -19,7 +20,9 @@ _TITLE_LIMIT = 200
 def read_document(source: Source, *, markdown: bool) -> Iterator[DocumentEntry | Problem]:
     """The document, titled by its first heading when it is Markdown and has one, otherwise by the file's name."""
     source.rewind()
-    raw = source.text.read()
+    raw = source.text.read(source.most + 1)
+    if len(raw) > source.most:
+        raise TooMuchError("it has more bytes than one document may have", "value_bytes", source.most)
     if b"\0" in raw:
         yield Problem(file=source.name, place="", message="holds NUL bytes, so it is not a text")
         return

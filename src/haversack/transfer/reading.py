@@ -11,6 +11,7 @@ from haversack.model.memory import Json
 from haversack.transfer.documents import read_document
 from haversack.transfer.drafts import SessionNames
 from haversack.transfer.entries import Problem, Value
+from haversack.transfer.limits import Allowance, ReadLimits
 from haversack.transfer.reader import Found, Origin, Reader, Values
 from haversack.transfer.readers.chatgpt import CHATGPT
 from haversack.transfer.readers.claude import CLAUDE
@@ -21,7 +22,7 @@ from haversack.transfer.readers.llamaindex import LLAMAINDEX
 from haversack.transfer.readers.memories import MCP_MEMORY, MEMORIES
 from haversack.transfer.readers.messages import ANTHROPIC, OPENAI, RESPONSES
 from haversack.transfer.readers.sharegpt import SHAREGPT
-from haversack.transfer.source import READ_ERRORS, Source, open_sources
+from haversack.transfer.source import READ_ERRORS, Opened, Source, open_sources
 from haversack.transfer.values import MARKDOWN, holds_values, values
 
 __all__ = ["FORMATS", "Reading", "read_files"]
@@ -45,6 +46,8 @@ _BY_NAME = {reader.name: reader for reader in _READERS}
 _DOCUMENTS = {"markdown": "a Markdown document", "text": "a plain text document"}
 _SAMPLE = 20
 """Values looked at to find the format."""
+_SAMPLE_BYTES = 16 << 20
+"""Behind so many bytes no further value is looked at for that."""
 
 FORMATS: dict[str, str] = {reader.name: reader.description for reader in _READERS} | _DOCUMENTS
 """Name -> what it is; `format=` takes these names."""
@@ -53,14 +56,15 @@ FORMATS: dict[str, str] = {reader.name: reader.description for reader in _READER
 class Reading(Iterator[Found]):
     """Entries and problems, one after another; between them `read`, `file` and `format` say where reading stands."""
 
-    def __init__(self, paths: Sequence[Path], format_name: str | None) -> None:
-        self.total = sum(path.stat().st_size for path in paths if path.is_file())
+    def __init__(self, files: Sequence[Path | Opened], format_name: str | None, limits: ReadLimits) -> None:
+        self.total = sum(_size(file) for file in files)
         """Bytes of all files together; what archives hold counts as it is packed."""
         self.file = ""
         """The file at hand."""
         self.format = ""
         """The format it is read as."""
-        self._paths = paths
+        self._files = files
+        self._allowance = Allowance(limits)
         self._named = format_name
         self._names = SessionNames()
         self._done = 0
@@ -84,9 +88,9 @@ class Reading(Iterator[Found]):
         self._found.close()
 
     def _run(self) -> Generator[Found]:
-        for path in self._paths:
-            self._size = path.stat().st_size if path.is_file() else 0
-            for source in open_sources(path):
+        for file in self._files:
+            self._size = _size(file)
+            for source in open_sources(file, self._allowance):
                 if isinstance(source, Problem):
                     yield source
                     continue
@@ -102,7 +106,7 @@ class Reading(Iterator[Found]):
             yield from read_document(source, markdown=markdown)
             return
         stream = values(source)
-        sample = list(islice(stream, _SAMPLE))
+        sample = _sample(source, stream)
         reader = _BY_NAME.get(self._named or "") or _find(sample)
         everything: Values = chain(sample, stream)
         if reader is not None:
@@ -115,14 +119,35 @@ class Reading(Iterator[Found]):
                 yield Problem(file=source.name, place="", message=told)
 
 
-def read_files(paths: Iterable[str | Path], *, format: str | None = None) -> Reading:  # noqa: A002 - the CLI's word
+def read_files(
+    files: Iterable[str | Path | Opened],
+    *,
+    format: str | None = None,  # noqa: A002 - the CLI's word
+    limits: ReadLimits | None = None,
+) -> Reading:
     """Reads the files in order, each in the named format or in the one that it looks like.
 
-    Nothing is raised for what files hold: that comes as a Problem in its place. An unknown format is an InputError.
+    Nothing is raised for what files hold: that comes as a Problem in its place, what is beyond the limits as well. An
+    unknown format is an InputError.
     """
     if format is not None and format not in FORMATS:
         raise InputError(f"format={format!r} is not a format; {nearest(format, FORMATS)}")
-    return Reading([Path(path) for path in paths], format)
+    given = [file if isinstance(file, Opened) else Path(file) for file in files]
+    return Reading(given, format, limits or ReadLimits())
+
+
+def _size(file: Path | Opened) -> int:
+    if isinstance(file, Opened):
+        return file.size
+    return file.stat().st_size if file.is_file() else 0
+
+
+def _sample(source: Source, stream: Iterator[Value | Problem]) -> list[Value | Problem]:
+    """The first values, fewer where they are large."""
+    sample = list(islice(stream, 1))
+    while len(sample) < _SAMPLE and source.text.tell() < _SAMPLE_BYTES and (more := list(islice(stream, 1))):
+        sample += more
+    return sample
 
 
 def _find(sample: Sequence[Value | Problem]) -> Reader | None:

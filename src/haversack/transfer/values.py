@@ -10,11 +10,13 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from itertools import count
 from typing import BinaryIO, cast
 
 from haversack.model.memory import Json
 from haversack.model.text import clean
 from haversack.transfer.entries import Problem, Value
+from haversack.transfer.limits import TooMuchError
 from haversack.transfer.source import Source
 
 __all__ = ["MARKDOWN", "holds_values", "values"]
@@ -74,11 +76,12 @@ def _rows(source: Source, head: bytes) -> Iterator[Value | Problem]:
     """A table's rows as objects of their filled cells, under the names in its first row."""
     heading = head.partition(b"\n")[0]
     delimiter = max((",", ";", "\t"), key=lambda sign: heading.count(sign.encode()))
-    lines = (line.decode("utf-8", "replace") for line in source.text)
+    lines = _TableLines(source)
     rows = csv.DictReader(lines, delimiter=delimiter, restkey="")
     try:
         for number, row in enumerate(rows, start=2):
             place = f"row {number}"
+            lines.taken = 0
             if "" in row:
                 yield Problem(file=source.name, place=place, message="has more cells than the first row has names")
             else:
@@ -88,11 +91,18 @@ def _rows(source: Source, head: bytes) -> Iterator[Value | Problem]:
 
 
 def _lines(source: Source) -> Iterator[Value | Problem]:
-    for number, raw in enumerate(source.text, start=1):
+    for number in count(1):
+        raw = source.text.readline(source.most + 1)
+        if not raw:
+            return
         if not raw.strip():
             continue
-        parsed = _parse(raw)
         place = f"line {number}"
+        if len(raw) > source.most:
+            _skip_line(source, raw)
+            yield Problem(file=source.name, place=place, message=str(_too_much(source.most)))
+            continue
+        parsed = _parse(raw)
         if isinstance(parsed, str):
             torn = "" if raw.endswith(b"\n") else " (the file ends inside this line)"
             yield Problem(file=source.name, place=place, message=parsed + torn)
@@ -100,9 +110,38 @@ def _lines(source: Source) -> Iterator[Value | Problem]:
             yield Value(data=parsed[0], file=source.name, place=place)
 
 
+def _skip_line(source: Source, part: bytes) -> None:
+    """Read to the end of a line that is too long."""
+    while part and not part.endswith(b"\n"):
+        part = source.text.readline(_CHUNK)
+
+
+def _too_much(most: int) -> TooMuchError:
+    return TooMuchError("it has more bytes than one value may have", "value_bytes", most)
+
+
+class _TableLines(Iterator[str]):
+    """A table's lines; a row may be of many, but not of more bytes than one value may have."""
+
+    def __init__(self, source: Source) -> None:
+        self.taken = 0
+        """Bytes of the row at hand."""
+        self._source = source
+
+    def __next__(self) -> str:
+        most = self._source.most
+        raw = self._source.text.readline(most + 1 - self.taken)
+        self.taken += len(raw)
+        if self.taken > most:
+            raise _too_much(most)
+        if not raw:
+            raise StopIteration
+        return raw.decode("utf-8", "replace")
+
+
 def _scanned(source: Source, *, inside: bool) -> Iterator[Value | Problem]:
     """Elements of the array when `inside`, otherwise the objects that stand one after another."""
-    scanner = _Scanner(base=int(inside))
+    scanner = _Scanner(base=int(inside), most=source.most)
     number = 0
     for number, span in enumerate(scanner.spans(source.text), start=1):
         place = f"element {number}"
@@ -122,8 +161,9 @@ def _scanned(source: Source, *, inside: bool) -> Iterator[Value | Problem]:
 class _Scanner:
     """Finds where each value at depth `base` begins and ends, without parsing it."""
 
-    def __init__(self, *, base: int) -> None:
+    def __init__(self, *, base: int, most: int) -> None:
         self._base = base
+        self._most = most
         self._depth = 0
         self._buffer = b""
         self._start = 0
@@ -142,12 +182,13 @@ class _Scanner:
         return self._base > 0
 
     def spans(self, file: BinaryIO) -> Iterator[bytes]:
-        """The bytes of each value, and of whatever else stands between them."""
+        """The bytes of each value, and of whatever else stands between them. Raises TooMuchError for too many."""
         while more := file.read(max(_CHUNK, len(self._buffer) - self._start)):
             self._buffer = self._buffer[self._start :] + more
             self._position -= self._start
             self._start = 0
             yield from self._scan()
+            self._check(len(self._buffer))
 
     def _scan(self) -> Iterator[bytes]:
         while skipped := _SKIP.match(self._buffer, self._position):
@@ -173,12 +214,17 @@ class _Scanner:
         self._depth -= 1
         self._position = at + 1
         if self._depth == self._base:
+            self._check(at + 1)
             span = self._buffer[self._start : at + 1]
             self._start = at + 1
             yield span
         elif self._depth < self._base:
             yield from self._stray(at if self._base else at + 1)
             self._start, self._depth, self._base = at + 1, 0, 0
+
+    def _check(self, end: int) -> None:
+        if end - self._start > self._most:
+            raise _too_much(self._most)
 
     def _stray(self, end: int) -> Iterator[bytes]:
         if stray := self._buffer[self._start : end].strip(_GAP):

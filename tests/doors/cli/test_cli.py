@@ -156,6 +156,16 @@ def test_a_folder_is_no_file_to_import(run: Run, tmp_path: Path) -> None:
     assert run("import", str(tmp_path)).err.startswith(f"bad: {tmp_path}: cannot be read: Is a directory\n")
 
 
+def test_an_import_keeps_to_the_limits_of_the_settings(run: Run, tmp_path: Path) -> None:
+    file, settings = tmp_path / "chat.jsonl", tmp_path / "s.yaml"
+    file.write_text('{"role": "user", "content": "tea"}\n{"role": "user", "content": "%s"}\n' % ("long " * 50))
+    settings.write_text("imports:\n  value_bytes: 100\n")
+    answer = run("import", str(file), "--config", str(settings))
+    assert (answer.code, "1 imported, 1 bad" in answer.out) == (1, True)
+    assert "line 2: it has more bytes than one value may have (100)" in answer.err
+    assert run("import", str(file), "--json").data["turns"] == 1
+
+
 def test_forget_previews_until_told_to_act(run: Run) -> None:
     kept = run("remember", "a slip of the tongue", "--json").data[0]["id"]
     assert [run("forget", "--all", more).code for more in (kept, "--session=s")] == [2, 2]

@@ -330,6 +330,42 @@ def test_keys_have_a_pace_and_wrong_ones_are_slowed_down(tmp_path: Path) -> None
             assert connection.recv(1000).startswith(b"HTTP/1.1 429 ")
 
 
+_LISTING = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+def test_a_key_has_a_share_of_the_sessions(tmp_path: Path) -> None:
+    store = tmp_path / "m.db"
+    with haversack.open(store, embedder="none") as sack:
+        mine, other = ({"authorization": f"Bearer {sack.keys.create(name).secret}"} for name in ("a", "b"))
+    with in_process(store, HttpOptions(limits=Limits(key_sessions=3))) as url:
+        served = Served(url, store, {})
+
+        def opened(shown: dict[str, str]) -> dict[str, str]:
+            answered = served.post(_INITIALIZE, **shown)
+            assert answered.status_code == 200
+            return {**shown, "mcp-session-id": answered.headers["mcp-session-id"]}
+
+        def status_of(session: dict[str, str]) -> int:
+            return served.post(_LISTING, **session).status_code
+
+        theirs, streaming, used, idle = opened(other), opened(mine), opened(mine), opened(mine)
+        with httpx.stream("GET", url, headers={**streaming, "accept": "text/event-stream"}, timeout=60) as stream:
+            assert stream.status_code == 200
+            assert status_of(used) == 200
+            newer = [opened(mine)]
+            assert (status_of(idle), status_of(used)) == (404, 200)
+            newer.append(opened(mine))
+            assert [status_of(each) for each in (used, *newer)] == [200, 404, 200]
+        assert [status_of(each) for each in (streaming, theirs)] == [200, 200]
+
+
+def test_idle_sessions_are_kept_for_as_long_as_the_settings_say(tmp_path: Path) -> None:
+    with haversack.open(tmp_path / "m.db", embedder="none") as sack:
+        app = create_app(sack, namespace="a", http=HttpOptions(limits=Limits(session_seconds=77)))
+        manager = app.routes[0].endpoint.session_manager  # type: ignore[attr-defined]
+        assert manager.session_idle_timeout == 77
+
+
 def test_tokens_of_an_identity_provider_are_taken(tmp_path: Path) -> None:
     private = ec.generate_private_key(ec.SECP256R1())
     public = {**json.loads(ECAlgorithm.to_jwk(private.public_key())), "kid": "k1", "alg": "ES256", "use": "sig"}

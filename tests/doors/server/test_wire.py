@@ -34,12 +34,14 @@ WHERE = "/v1/namespaces/alice/memories"
 class Served:
     """A running server and the ways to talk to it."""
 
-    def __init__(self, sack: Haversack, limits: Limits) -> None:
+    def __init__(self, sack: Haversack, limits: Limits, *, buffer: int = 0) -> None:
         settings = ServerSettings(limits=limits)
         self.sack = sack
         self.secret = sack.keys.create("ops", scope="admin").secret
         self._server = Server(create_app(sack, settings), settings, host="127.0.0.1", port=0)
         self._listening = socket.create_server(("127.0.0.1", 0))
+        if buffer:  # what is accepted inherits it
+            self._listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
         self.port = self._listening.getsockname()[1]
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listening]})
         self._thread.start()
@@ -370,3 +372,97 @@ def test_a_store_that_had_keys_is_never_served_without_one(way: str):
 def test_loopback_by_its_names():
     assert [is_loopback(host) for host in ("localhost", "127.0.0.1", "127.8.8.8", "::1", "[::1]")] == [True] * 5
     assert not is_loopback("localhost.example.org")
+
+
+@contextlib.contextmanager
+def crowded(tmp_path: Path, **limits: int) -> Generator[Served]:
+    """A server whose sockets hold little, over an export of megabytes."""
+    with haversack.open(tmp_path / "memory.db") as sack:
+        kept = [{"content": f"{number} x", "metadata": {"a": "b" * 40_000}} for number in range(60)]
+        sack.namespace("alice").remember_many(kept)
+        served = Served(sack, Limits(**limits), buffer=4_096)
+        try:
+            yield served
+        finally:
+            served.close()
+
+
+def stuck_export(served: Served, secret: str) -> socket.socket:
+    """An export of whose answer no more than the first bytes is read."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    connection.connect(("127.0.0.1", served.port))
+    connection.settimeout(10)
+    head = f"GET /v1/namespaces/alice/export HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {secret}\r\n\r\n"
+    connection.sendall(head.encode())
+    assert connection.recv(12).startswith(b"HTTP/1.1 200")
+    return connection
+
+
+def test_receivers_that_do_not_read_stop_nobody(tmp_path: Path):
+    with crowded(tmp_path, active=4, key_active=2, waiting=1, wait_seconds=1) as served:
+        readers = [served.sack.keys.create("reader", scope="read").secret for _ in range(2)]
+        stuck = [stuck_export(served, secret) for secret in readers for _ in range(2)]
+        answered = served.http.get("/v1/namespaces")
+        assert (answered.status_code, answered.json()["namespaces"]) == (200, [{"name": "alice"}])
+        assert served.http.get("/health/ready").status_code == 200
+        again = served.http.get("/v1/namespaces/alice/export", headers={"authorization": f"Bearer {readers[0]}"})
+        assert (again.status_code, again.json()["detail"]) == (
+            429, "this key may have 2 exports at once; try again in 5 s"
+        )  # fmt: skip
+        for connection in stuck:
+            connection.close()
+
+
+def test_who_takes_nothing_of_an_answer_is_cut_off(tmp_path: Path):
+    limits = {"key_exports": 1, "exports": 1, "send_seconds": 1}
+    with crowded(tmp_path, **limits) as served, stuck_export(served, served.secret) as stuck:
+        # The only place is free again once the first receiver is cut off.
+        whole = _until(lambda: served.http.get("/v1/namespaces/alice/export"), lambda one: one.status_code == 200)
+        assert len(whole.text.splitlines()) == 61
+        assert len(read_all(stuck)) < len(whole.content) / 2
+
+
+def test_a_slow_receiver_that_goes_on_reading_gets_everything(tmp_path: Path):
+    with crowded(tmp_path, send_seconds=1) as served, stuck_export(served, served.secret) as slow:
+        begun, size, ended = time.monotonic(), 0, False
+        while not ended:
+            chunk = slow.recv(4_096)
+            size, ended = size + len(chunk), chunk.endswith(b"0\r\n\r\n") or not chunk
+            time.sleep(0.003)
+        assert size > 60 * 40_000
+        assert time.monotonic() - begun > 1
+
+
+def test_ready_is_not_said_while_callers_are_refused(tmp_path: Path):
+    with crowded(tmp_path, active=1, waiting=0, body_seconds=60) as served, served.connect() as slow:
+        assert served.http.get("/health/ready").status_code == 200
+        slow.sendall(served.head(JSON, "Content-Length: 100", "Expect: 100-continue"))
+        assert slow.recv(65_536).startswith(b"HTTP/1.1 100")
+        assert served.http.get("/health/ready").status_code == 200, "nobody was refused yet"
+        assert served.http.get("/v1/namespaces").status_code == 429
+        assert served.http.get("/health/ready").json()["detail"] == "all places are taken"
+        slow.close()
+        assert _until(lambda: served.http.get("/health/ready"), lambda one: one.status_code == 200)
+
+
+def test_one_address_does_not_take_every_connection(tmp_path: Path):
+    with haversack.open(tmp_path / "memory.db") as sack:
+        served = Served(sack, Limits(connections=20, address_connections=10))
+        idle = [served.connect() for _ in range(9)]
+        beyond: list[socket.socket] = []
+        try:
+            assert served.http.get("/health/live").status_code == 200
+            beyond += [served.connect() for _ in range(30)]
+            assert {status_of(read_all(connection)) for connection in beyond} == {503}
+            elsewhere = httpx.HTTPTransport(local_address="127.0.0.2")
+            with httpx.Client(transport=elsewhere, base_url=f"http://127.0.0.1:{served.port}") as other:
+                assert other.get("/health/live").status_code == 200
+            idle.pop().close()
+            asked = httpx.Client(base_url=served.http.base_url)
+            with asked:
+                assert _until(lambda: asked.get("/health/live"), lambda one: one.status_code == 200)
+        finally:
+            for connection in (*idle, *beyond):
+                connection.close()
+            served.close()

@@ -88,6 +88,32 @@ def test_one_key_does_not_take_every_place():
     assert asyncio.run(run()) == [429, 429, 200, 200]
 
 
+def test_exports_have_places_of_their_own_and_a_small_share():
+    async def run() -> list[str]:
+        pace, told = Pace(Limits(active=1, exports=2, key_exports=1, waiting=0)), list[str]()
+        async with pace.export("a"), pace.export("b"):
+            for key in ("a", "c"):
+                try:
+                    async with pace.export(key):
+                        pass
+                except Refused as refused:
+                    told.append(refused.detail)
+            assert not pace.is_busy
+            async with pace.place("a"):
+                assert not pace.is_busy
+                with pytest.raises(Refused, match="the server is busy"):
+                    await _enter(pace, "b")
+                assert pace.is_busy
+            assert not pace.is_busy
+        async with pace.export("a"), pace.export("c"):
+            return told
+
+    assert asyncio.run(run()) == [
+        "this key may have 1 exports at once; try again in 5 s",
+        "too many exports are under way, and too many wait; try again in 1 s",
+    ]
+
+
 def test_a_key_waits_for_its_own_places_and_leaves_those_of_others():
     async def run() -> list[str]:
         pace, told = Pace(Limits(active=2, key_active=1, key_waiting=1)), list[str]()

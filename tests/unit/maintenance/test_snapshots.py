@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,13 +12,24 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from haversack.errors import BusyError, NotAStoreError, NotFoundError, RefusedError, StoreError
 from haversack.maintenance import archive, restore
 from haversack.maintenance.archive import Schedule
 from haversack.maintenance.move import copy_namespace, digest_of
-from haversack.maintenance.snapshot import Occasion, Snapshot, contents_of, listed, read_manifest, take, verify
+from haversack.maintenance.snapshot import (
+    Occasion,
+    Snapshot,
+    _pour,
+    contents_of,
+    listed,
+    read_manifest,
+    take,
+    unpacked,
+    verify,
+)
 from haversack.model.identity import make_id
 from haversack.model.memory import Memory
 from haversack.store.memory import MemoryStore
@@ -279,3 +293,40 @@ def test_no_room_is_said_before_anything_is_written(
     with pytest.raises(RefusedError, match="space"):
         taken(store, site)
     assert left_in(site) == {"memory.db"}
+
+
+def _made(site: SqliteSite, manifest: bytes, store: bytes) -> Path:
+    """A sealed snapshot of these parts."""
+    path = site.path.with_name("made.snapshot")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive_file:
+        archive_file.writestr("manifest.json", manifest)
+        archive_file.writestr("store", store)
+        archive_file.comment = bytes(64)
+    content = path.read_bytes()[:-64]
+    path.write_bytes(content + hashlib.sha256(content).hexdigest().encode())
+    return path
+
+
+def test_a_manifest_without_end_is_not_read(store: SqliteStore, site: SqliteSite) -> None:
+    honest = msgspec.json.encode(taken(store, site).manifest)
+    path = _made(site, honest + b" " * (100 << 20), b"")
+    tracemalloc.start()
+    with pytest.raises(NotAStoreError, match=r"its manifest has more than \d\d,\d{3},\d{3} bytes"):
+        read_manifest(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64 << 20
+    assert listed(site.path.parent)[0].path.name == "one.snapshot"
+
+
+def test_no_more_is_unpacked_than_the_manifest_says(store: SqliteStore, site: SqliteSite) -> None:
+    manifest = replace(taken(store, site).manifest, bytes=1_000)
+    path = _made(site, msgspec.json.encode(manifest), bytes(50 << 20))
+    with pytest.raises(NotAStoreError, match="not the one that its manifest describes"):
+        verify(path)
+    with pytest.raises(NotAStoreError, match="not the one"), unpacked(site, path, site.path.parent):
+        pass
+    unending = io.BytesIO(bytes(10_000))
+    assert _pour(unending, target := io.BytesIO(), 1_000)[0] == 1_001
+    assert (unending.tell(), target.tell()) == (1_001, 1_001)
+    assert left_in(site) == {"memory.db", "one.snapshot", "made.snapshot"}

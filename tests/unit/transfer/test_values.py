@@ -146,7 +146,7 @@ CONTAINERS = st.lists(st.lists(JSON, max_size=3) | st.dictionaries(st.text(max_s
 @given(CONTAINERS, st.integers(1, 9), st.sampled_from([None, 1]))
 def test_elements_are_found_wherever_the_reads_end(elements: list[Any], step: int, indent: int | None):
     data = json.dumps(elements, indent=indent, ensure_ascii=False).encode("utf-8", "replace")
-    scanner = _Scanner(base=1)
+    scanner = _Scanner(base=1, most=1 << 20)
     assert [json.loads(span) for span in scanner.spans(Dribble(data, step))] == json.loads(data)
     assert not scanner.unfinished
     assert not scanner.open
@@ -156,7 +156,7 @@ def test_elements_are_found_wherever_the_reads_end(elements: list[Any], step: in
 def test_a_cut_never_changes_what_came_before_it(elements: list[Any], step: int, data: st.DataObject):
     whole = json.dumps(elements).encode()
     cut = data.draw(st.integers(1, len(whole) - 1))
-    scanner = _Scanner(base=1)
+    scanner = _Scanner(base=1, most=1 << 20)
     spans = [json.loads(span) for span in scanner.spans(Dribble(whole[:cut], step))]
     assert spans == elements[: len(spans)]
     assert scanner.open

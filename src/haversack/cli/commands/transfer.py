@@ -13,6 +13,7 @@ import click
 
 from haversack.cli import show
 from haversack.cli.options import Place, place
+from haversack.config import load_config
 from haversack.engine.importing import Imported
 from haversack.errors import NotFoundError
 from haversack.transfer import FORMATS, Reading, read_files
@@ -37,7 +38,7 @@ def bring_in(place: Place, files: tuple[Path, ...], form: str | None, *, strict:
     """
     if missing := [str(file) for file in files if not file.exists()]:
         raise NotFoundError(f"no such file: {', '.join(missing)}")
-    reading = read_files(files, format=form)
+    reading = read_files(files, format=form, limits=load_config(place.config).imports)
     with place.open_namespace(create=True) as ns:
         done = ns.bring_in(reading, strict=strict, watch=lambda so_far: _progress(reading, so_far))
     show.progress_note("")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Annotated, Any, cast
 
 import msgspec
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import JsonValue
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
 from haversack.clock import utc_now
@@ -33,6 +34,9 @@ _MOST_ERRORS = 50
 _TOGETHER = 500
 _MOST_BYTES = 32 << 20
 """This import is read as a whole; the one at `/v1/namespaces/…/import` is not."""
+_TOO_LARGE = f"a file may have {_MOST_BYTES:,} bytes; larger ones in parts"
+_FRAME = 64 << 10
+"""Bytes of a form beside its file."""
 _FILE = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
 
 
@@ -84,13 +88,31 @@ def ops_metrics(caller: AdminCaller, request: Request) -> Response:
 async def _uploaded(request: Request) -> bytes:
     if "multipart/form-data" not in request.headers.get("content-type", ""):
         raise Refused(415, "UNSUPPORTED_MEDIA_TYPE", "send the file as multipart/form-data")
-    async with request.form(max_files=1, max_fields=10) as form:
+    parser = MultiPartParser(request.headers, _bounded(request), max_files=1, max_fields=10)
+    parser.spool_max_size = _MOST_BYTES + _FRAME  # in memory: what is uploaded is written to no other file
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        if error.message == _TOO_LARGE:
+            raise Refused(413, "PAYLOAD_TOO_LARGE", _TOO_LARGE) from None
+        raise InputError(error.message) from None
+    try:
         files = [part for part in form.values() if not isinstance(part, str)]
         if not files:
             raise InputError("the form holds no file")
-        if (files[0].size or 0) > _MOST_BYTES:
-            raise Refused(413, "PAYLOAD_TOO_LARGE", f"a file may have {_MOST_BYTES:,} bytes; larger ones in parts")
         return await files[0].read()
+    finally:
+        await form.close()
+
+
+async def _bounded(request: Request) -> AsyncGenerator[bytes]:
+    """The body, as far as a file and the form around it may go."""
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > _MOST_BYTES + _FRAME:
+            raise MultiPartException(_TOO_LARGE)  # the one error at which the parser closes its files
+        yield chunk
 
 
 def _bring_in(here: In, data: bytes, form: str) -> Answer:

@@ -52,9 +52,11 @@ async def live() -> Health:
 @router.head("/health/ready", include_in_schema=False)
 @router.get("/health/ready", responses=problems())
 async def ready(request: Request) -> Health:
-    """Whether the store answers too; 503 while the server stops."""
+    """Whether the store answers too; 503 while the server stops, or refuses callers because all places are taken."""
     if request.app.state.stopping.is_set():
         raise Refused(503, "SERVICE_UNAVAILABLE", "the server is stopping", headers={"retry-after": "5"})
+    if request.app.state.pace.is_busy:
+        raise Refused(503, "SERVICE_UNAVAILABLE", "all places are taken", headers={"retry-after": "1"})
     await asyncio.to_thread(request.app.state.sack.namespaces)
     return Health(status="ready", version=_VERSION)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
-import tempfile
 from collections.abc import AsyncGenerator, Iterator
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -14,12 +13,12 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 from typing_extensions import TypedDict
 
-from haversack.engine.jobs import Job
 from haversack.engine.namespace import Namespace
 from haversack.server.caller import In, ReadCaller, ReadNs, WriteNs
 from haversack.server.routes.declare import PROBLEMS, Responses, StrictRoute, problems
 from haversack.server.shapes import CensusShape, JobShape, answer, census_shape, job_shape
-from haversack.server.work import import_files
+from haversack.server.upload import Upload
+from haversack.server.work import import_upload
 from haversack.transfer import FORMATS
 
 router = APIRouter(route_class=StrictRoute, tags=["namespaces"], prefix="/v1")
@@ -94,14 +93,16 @@ async def import_file(
     them. A policy, and more trust for a memory that is there, take an admin's key. `name` helps to find out the format;
     it is no path.
     """
-    place = FilePath(tempfile.mkdtemp(prefix="haversack-import-")) / f"upload{_suffix(name)}"
+    upload = Upload(here.caller.sack.folder)
     try:
-        with place.open("wb") as file:
-            async for chunk in request.stream():
-                await asyncio.to_thread(file.write, chunk)
-        job = await asyncio.to_thread(_start_import, here, place, form)
+        async for chunk in request.stream():
+            await asyncio.to_thread(upload.write, chunk)
+        limits = request.app.state.settings.imports
+        work = import_upload(here, upload, f"upload{_suffix(name)}", form, limits)
+        start = partial(here.caller.sack.jobs.start, asked_by=here.caller.key.id, unused=upload.close)
+        job = await asyncio.to_thread(start, "import", here.ns.name, work)
     except BaseException:
-        shutil.rmtree(place.parent, ignore_errors=True)
+        upload.close()
         raise
     here.note("import", now=True)
     return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
@@ -130,12 +131,6 @@ async def events(
         _event_lines(here, request.app.state.stopping, start),
         media_type="text/event-stream",
         headers={"cache-control": "no-cache", "x-accel-buffering": "no"},
-    )
-
-
-def _start_import(here: In, place: FilePath, form: str | None) -> Job:
-    return here.caller.sack.jobs.start(
-        "import", here.ns.name, import_files(here, place, form), asked_by=here.caller.key.id
     )
 
 

@@ -55,7 +55,7 @@ def list_snapshots(caller: AdminCaller) -> Response:
 def take_snapshot(caller: AdminCaller) -> Response:
     """Take a consistent, verified copy while others go on writing; the answer is a job to watch."""
     caller.reach_all()
-    job = caller.sack.jobs.start("snapshot", "*", _taking(caller.sack), asked_by=caller.key.id)
+    job = caller.sack.jobs.start("snapshot", "*", _taking(caller.sack), asked_by=caller.key.id, upkeep=True)
     caller.note("snapshot", now=True)
     return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
 
