@@ -175,14 +175,7 @@ def _embedder(choice: str | EmbeddingSettings | Embedder) -> Embedder | None:
 
             check_address(url, what="embedding.url", allow_private=choice.allow_private, allow_this_machine=True)
             key = None if choice.api_key_env is None else read_secret(choice.api_key_env)
-            return RemoteEmbedder(
-                url,
-                model,
-                key=key,
-                dimension=choice.dimension,
-                timeout=choice.timeout,
-                allow_private=choice.allow_private,
-            )
+            return RemoteEmbedder(url, model, key=key, dimension=choice.dimension, timeout=choice.timeout)
         case EmbeddingSettings():
             return _embedder(choice.name)
         case "default":

@@ -215,18 +215,6 @@ def test_what_cannot_pass_is_not_tried_again(start: Start, answer: Answer) -> No
     assert (slept, len(script.requests)) == ([], 1)
 
 
-@pytest.mark.parametrize("make", [openai, anthropic])
-@pytest.mark.parametrize("code", [301, 302, 307, 308])
-def test_a_redirect_is_not_followed(start: Start, make: Callable[[str], ChatService], code: int) -> None:
-    elsewhere, others = start(fine())
-    url, script = start(status(code, location=elsewhere))
-    with pytest.raises(CallFailed, match=f"points to another address, {elsewhere}, which is not followed"):
-        make(url).complete(HELLO)
-    with pytest.raises(CallFailed, match="is not followed"):
-        list(make(url).stream(HELLO))
-    assert (len(script.requests), others.requests) == (2, [])
-
-
 @pytest.mark.parametrize(
     "body", [b"{", b"[]", b'{"choices": []}', b'{"choices": "x"}', b"<html></html>", b'{"detail": "no"}', b""]
 )

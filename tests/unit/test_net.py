@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from urllib.error import HTTPError
-
 import pytest
 
 from haversack.errors import ConfigError
-from haversack.net import check_address, opener
+from haversack.net import check_address
 
 NAMES = {
     "api.example.com": ["93.184.215.14"],
@@ -55,10 +50,6 @@ def test_public_addresses_pass(url: str):
         "http://[fd00::1]",
         "http://[::ffff:10.0.0.1]",
         "http://[64:ff9b::a00:1]",
-        "http://[64:ff9b:1::1]",
-        "http://[::127.0.0.1]",
-        "http://[::10.0.0.1]",
-        "http://[::ffff:0:a00:1]",
         "http://[2002:a00:1::]",
         "https://inside.example.com",
     ],
@@ -75,14 +66,7 @@ def test_this_machine_is_allowed_where_it_is_written_out(url: str):
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "http://10.0.0.1",
-        "http://inside.example.com",
-        "http://0.0.0.0",
-        "http://[::ffff:127.0.0.1]",
-        "http://[::127.0.0.1]",
-    ],
+    "url", ["http://10.0.0.1", "http://inside.example.com", "http://0.0.0.0", "http://[::ffff:127.0.0.1]"]
 )
 def test_other_private_hosts_are_not(url: str):
     with pytest.raises(ConfigError):
@@ -106,47 +90,3 @@ def test_secrets_do_not_stand_in_addresses():
     with pytest.raises(ConfigError, match="logs") as refused:
         check("https://user:hunter2@api.example.com")
     assert "hunter2" not in str(refused.value)
-
-
-@pytest.mark.parametrize("url", ["http://%31%32%37.0.0.1:80", "http://127.0.0.1%2f.example", "http://a%2eexample/v1"])
-def test_a_host_with_percent_signs_is_refused(url: str):
-    with pytest.raises(ConfigError, match="without percent signs"):
-        check_address(url, allow_this_machine=True, resolve=lambda _: [])
-
-
-class Hello(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        if self.path == "/away":
-            self.send_response(307)
-            self.send_header("location", "/")
-        else:
-            self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b"hello")
-
-    def log_message(self, *args: object) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        pass
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hello) as server:
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        yield server.server_port
-        server.shutdown()
-
-
-def test_what_was_checked_is_what_is_connected_to(port: int):
-    with opener(allow_this_machine=True).open(f"http://localhost:{port}/", timeout=5) as answer:
-        assert answer.read() == b"hello"
-    with opener(allow_private=True).open(f"http://127.0.0.1:{port}/", timeout=5) as answer:
-        assert answer.read() == b"hello"
-    with pytest.raises(ConfigError, match="localhost leads to the private address"):
-        opener().open(f"http://localhost:{port}/", timeout=5)
-
-
-def test_the_opener_follows_no_redirect(port: int):
-    with pytest.raises(HTTPError) as refused:
-        opener(allow_private=True).open(f"http://127.0.0.1:{port}/away", timeout=5)
-    assert refused.value.code == 307
-    refused.value.close()

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import Request
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from haversack.embed.codec import checked
 from haversack.embed.embedder import Vectors
 from haversack.embed.static import StaticEmbedder
 from haversack.errors import ConfigError, ServiceError, ServiceTimeout
-from haversack.net import opener
 
 __all__ = ["RemoteEmbedder"]
 
@@ -33,14 +32,7 @@ class RemoteEmbedder:
     """Posts `{"model", "input"}` to `url` + `/embeddings`. Blank texts are not sent and have no direction."""
 
     def __init__(
-        self,
-        url: str,
-        model: str,
-        *,
-        key: str | None = None,
-        dimension: int | None = None,
-        timeout: float = 30.0,
-        allow_private: bool = False,
+        self, url: str, model: str, *, key: str | None = None, dimension: int | None = None, timeout: float = 30.0
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -53,7 +45,7 @@ class RemoteEmbedder:
         self._key = key
         self._dimension = dimension
         self._timeout = timeout
-        self._opener = opener(allow_private=allow_private, allow_this_machine=True)
+        self._opener = build_opener(_NoRedirect)
 
     @property
     def dimension(self) -> int:
@@ -107,6 +99,13 @@ class RemoteEmbedder:
             raise ServiceError(f"{self._who} broke off: {error}") from None
         except (ValueError, RecursionError):
             raise ServiceError(f"{self._who} answered something that is not JSON") from None
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """A redirect would carry the key to an address that nobody configured."""
+
+    def redirect_request(self, *_args: object, **_options: object) -> None:
+        return None
 
 
 def _rows(answer: object, count: int, who: str) -> list[list[float]]:

@@ -47,15 +47,7 @@ class AnthropicService(SdkService):
     """Messages of one model."""
 
     def _open(self) -> sdk.Anthropic:
-        package = _import()
-        client = package.Anthropic(
-            api_key=self.api_key,
-            base_url=self.base_url,
-            max_retries=0,
-            # A redirect would send the prompt to an address that nobody configured.
-            http_client=package.DefaultHttpxClient(follow_redirects=False),
-        )
-        return cast("sdk.Anthropic", client)
+        return cast("sdk.Anthropic", _import().Anthropic(api_key=self.api_key, base_url=self.base_url, max_retries=0))
 
     def _request(self, messages: Sequence[Message], max_tokens: int | None, tools: Sequence[object]) -> dict[str, Any]:
         system, talk = wire.dump(messages)

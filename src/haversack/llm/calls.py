@@ -112,10 +112,6 @@ def failure(error: Exception, sdk: Any) -> ServiceError:
     if isinstance(error, sdk.APIStatusError):
         refused = cast("Any", error)
         wait = parse_retry_after(refused.response.headers.get("retry-after"))
-        if refused.response.is_redirect:
-            to = refused.response.headers.get("location")
-            what = f"the chat service points to another address, {to}, which is not followed: set it as base_url"
-            return CallFailed(what, status=refused.status_code)
         return CallFailed(f"the chat service refused: {refused}", status=refused.status_code, retry_after=wait)
     return CallFailed(f"the chat service could not be reached or understood: {error!r}")
 

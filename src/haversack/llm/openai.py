@@ -52,15 +52,7 @@ class OpenAIService(SdkService):
     """Chat completions of one model."""
 
     def _open(self) -> sdk.OpenAI:
-        package = _import()
-        client = package.OpenAI(
-            api_key=self.api_key,
-            base_url=self.base_url,
-            max_retries=0,
-            # A redirect would send the prompt to an address that nobody configured.
-            http_client=package.DefaultHttpxClient(follow_redirects=False),
-        )
-        return cast("sdk.OpenAI", client)
+        return cast("sdk.OpenAI", _import().OpenAI(api_key=self.api_key, base_url=self.base_url, max_retries=0))
 
     def _request(self, messages: Sequence[Message], max_tokens: int | None, tools: Sequence[object]) -> dict[str, Any]:
         request: dict[str, Any] = {"model": self.model, "messages": wire.dump(messages)}

@@ -24,7 +24,6 @@ from typing import IO, cast
 import msgspec
 
 from haversack.errors import NoSpaceError, NotAStoreError, NotFoundError, RefusedError, StoreError
-from haversack.files import open_private
 from haversack.maintenance.checks import require_space
 from haversack.store.port import SYSTEM, Batch, Census, Erasure, Snapshots, Store
 from haversack.store.site import Site
@@ -216,7 +215,7 @@ def unpacked(site: Site, path: Path, folder: Path) -> Generator[tuple[Path, Mani
     partial = folder / f"{site.path.name}.partial-{os.getpid()}-{manifest.id}"
     try:
         _check_seal(path)
-        with _reading(path) as source, open_private(partial) as target:
+        with _reading(path) as source, partial.open("wb") as target:
             _compare(path, manifest, _pour(source, target, manifest.bytes))
             os.fsync(target.fileno())
         if contents_of(site, partial) != dict(manifest.namespaces):
@@ -250,7 +249,7 @@ def _narrow(site: Site, copy: Path, only: str) -> None:
 
 
 def _write(partial: Path, copy: Path, manifest: Manifest) -> None:
-    with open_private(partial, new=True) as file:
+    with partial.open("xb") as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
             archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
             with copy.open("rb") as source, archive.open(_STORE, "w", force_zip64=True) as target:

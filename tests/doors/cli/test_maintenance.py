@@ -117,7 +117,6 @@ def test_the_certificate_covers_the_snapshots_that_were_rewritten(run: Run, stor
 def test_doctor_tells_mends_and_salvages(run: Run, stored: str, tmp_path: Path) -> None:
     assert run("doctor", "--json").data["sound"]
     (tmp_path / "haversack.db.4194304.partial").write_bytes(b"half")
-    (tmp_path / "haversack.db.4194304.partial").chmod(0o600)
     with closing(sqlite3.connect("haversack.db")) as connection:
         connection.execute("INSERT INTO prices VALUES ('default', 'nobody', 'e', 1)")
         connection.commit()

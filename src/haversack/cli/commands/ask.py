@@ -12,7 +12,6 @@ from haversack.assemble.picture import draw_ledger
 from haversack.cli import show
 from haversack.cli.options import Conditions, Place, conditions, place, section_weights, weighted
 from haversack.engine.reading import Hit
-from haversack.files import open_private
 
 __all__ = ["COMMANDS", "show_account", "show_verdicts"]
 
@@ -86,8 +85,7 @@ def context(
         given |= weighted(ns, given.get("layout"), weight)
         packed = ns.context(query, **given, **chosen.given())
     if chart is not None:
-        with open_private(chart) as picture:
-            picture.write(draw_ledger(packed.ledger, query).encode())
+        chart.write_text(draw_ledger(packed.ledger, query), encoding="utf-8")
         show.note(f"drew {chart}")
     if place.as_json:
         show.json_line(packed.to_dict())

@@ -24,7 +24,6 @@ from haversack.errors import (
     ReadOnlyError,
     StoreError,
 )
-from haversack.files import create_private
 
 if TYPE_CHECKING:
     from haversack.store.sqlite.cipher import Cipher
@@ -37,8 +36,6 @@ _SETTINGS = (
     "PRAGMA wal_autocheckpoint = 1000",
     "PRAGMA journal_size_limit = 67108864",
     "PRAGMA cache_size = -8000",
-    "PRAGMA trusted_schema = OFF",  # nothing in the schema calls a function with effects
-    "PRAGMA cell_size_check = ON",  # a page that lies about its cells is found when it is read
 )
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -58,11 +55,6 @@ def connect(path: Path, busy_timeout: float, *, mode: str, cipher: Cipher | None
         "check_same_thread": False,  # one thread uses it, another may close it
         "cached_statements": 256,
     }
-    if mode == "rwc":
-        try:
-            create_private(path)  # SQLite gives its side files the mode of the store
-        except OSError as error:
-            raise sqlite3.OperationalError(f"unable to open database file: {error.strerror}") from error
     connection = sqlite3.connect(uri, **options) if cipher is None else cipher.connect(path, uri, **options)
     try:
         for setting in _SETTINGS:

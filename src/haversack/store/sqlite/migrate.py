@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from haversack.errors import NewerStoreError, NotAStoreError
-from haversack.files import create_private
 from haversack.store.sqlite.connection import connect, typed_error
 
 if TYPE_CHECKING:
@@ -156,7 +155,6 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
     """A consistent copy in one step, in place of what is at the path; it appears there whole or not at all."""
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
-        create_private(partial)  # an empty file is filled
         connection.execute("VACUUM INTO ?", (str(partial),))
         with partial.open("rb") as file:
             os.fsync(file.fileno())

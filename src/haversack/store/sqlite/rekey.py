@@ -14,7 +14,6 @@ from contextlib import closing
 from pathlib import Path
 
 from haversack.errors import StoreError
-from haversack.files import create_private
 from haversack.store.sqlite.cipher import Cipher
 from haversack.store.sqlite.site import alone, put_in_place, typed
 
@@ -51,7 +50,6 @@ def _exchange(path: Path, old: Cipher | None, new: Cipher | None) -> dict[str, i
 
 
 def _export(connection: sqlite3.Connection, target: Path, new: Cipher | None) -> dict[str, int]:
-    create_private(target)
     connection.execute("ATTACH DATABASE ? AS fresh KEY ?", (str(target), "" if new is None else new.spec()))
     connection.execute("PRAGMA fresh.secure_delete = ON")
     connection.execute("SELECT sqlcipher_export('fresh')").fetchall()

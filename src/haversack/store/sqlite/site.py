@@ -8,20 +8,18 @@ import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from haversack.errors import BusyError, NewerStoreError, NotAStoreError, StoreError
-from haversack.files import is_private
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind
 from haversack.store.site import Fault, Salvaged
 from haversack.store.sqlite.connection import connect, typed_error
-from haversack.store.sqlite.migrate import Migration, examine, migrate, shipped, snapshots_of
+from haversack.store.sqlite.migrate import examine, migrate, shipped, snapshots_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
-from haversack.store.sqlite.schema import behind, foreign_objects
 from haversack.store.sqlite.scrub import is_pending
 from haversack.store.sqlite.store import SqliteStore, reading_mode, writable
 
@@ -86,7 +84,7 @@ class SqliteSite:
             # Writable where it can be: what a killed process left half done is then rolled back by looking.
             mode = "rw" if writable(self.path) else reading_mode(self.path)
             with closing(connect(self.path, 5.0, mode=mode, cipher=self._cipher)) as connection:
-                return [*found, *_foreign(connection, behind(connection, shipped())), *_looked_into(connection)]
+                return [*found, *_looked_into(connection)]
         except sqlite3.Error as error:
             return [*found, Fault(code="unreadable", what=str(typed_error(error, self.path)), helps=_RESTORE)]
 
@@ -101,7 +99,6 @@ class SqliteSite:
         """See the protocol."""
         done = [f"removed {partial.name}, a copy that was not finished" for partial in self.sweep()]
         with typed(self.path), closing(connect(self.path, 5.0, mode="rw", cipher=self._cipher)) as connection:
-            done += _without_foreign(connection, behind(connection, shipped()))
             for table, column in _COUNTED:
                 gone = connection.execute(f"DELETE FROM {table} AS t WHERE {_orphaned(column)}").rowcount
                 done += [f"removed {gone} {table} of memories that are gone"] if gone else []
@@ -175,39 +172,9 @@ class SqliteSite:
         for copy in snapshots_of(self.path) if folder.is_dir() else ():
             what = f"{copy.name} was kept when the schema was brought up to date"
             yield Fault(code="old-schema", what=what, helps="remove it when you trust the new one", severe=False)
-        for wide in self._readable_by_others():
-            what = f"{wide.name} can be read by others than its owner"
-            yield Fault(code="readable", what=what, helps=f"chmod 600 '{wide}'", severe=False)
         if (network := network_of(self.path)) is not None:
             what = f"the store lies on a network file system ({network}), where two machines can damage it"
             yield Fault(code="network", what=what, helps=ONE_MACHINE, severe=False)
-
-    def _readable_by_others(self) -> list[Path]:
-        folder = self.path.absolute().parent
-        beside = (self.path.name, f"{self.path.name}[-.]*", f"{self.path.name}.snapshots/*")
-        files = {each for name in beside for each in folder.glob(_literal(name, keep="[-.]")) if each.is_file()}
-        return sorted(each for each in files if not is_private(each))
-
-
-def _foreign(connection: sqlite3.Connection, steps: Sequence[Migration]) -> Iterator[Fault]:
-    for each in foreign_objects(connection, steps):
-        what = f"the {each.type} {each.name!r} on {each.table!r} was not made by Haversack, or not so"
-        if each.type == "table":
-            yield Fault(code="foreign", what=what, helps="drop it, or copy the rest out with --salvage NEW")
-        else:
-            yield Fault(code="foreign", what=what, helps="--fix removes it", mends=True)
-
-
-def _without_foreign(connection: sqlite3.Connection, steps: Sequence[Migration]) -> list[str]:
-    """Drop what reacts to reading or writing; a table is its owner's to drop, and indexes of ours are made again."""
-    gone = [each for each in foreign_objects(connection, steps) if each.type != "table"]
-    for each in gone:
-        name = each.name.replace('"', '""')
-        connection.execute(f'DROP {each.type} IF EXISTS "{name}"')
-    for statement in (statement for step in steps for statement in step.statements if gone):
-        if statement.upper().startswith(("CREATE INDEX", "CREATE UNIQUE INDEX")):
-            connection.execute(statement)
-    return [f"removed the {each.type} {each.name!r}, which Haversack did not make" for each in gone]
 
 
 def _looked_into(connection: sqlite3.Connection) -> list[Fault]:
@@ -286,8 +253,8 @@ def _is_left(partial: Path) -> bool:
     return False
 
 
-def _literal(pattern: str, *, keep: str = "") -> str:
-    return keep.join(part.replace("[", "[[]") for part in (pattern.split(keep) if keep else [pattern]))
+def _literal(pattern: str) -> str:
+    return pattern.replace("[", "[[]")
 
 
 @contextmanager
@@ -377,9 +344,7 @@ def _link(path: Path, keep: Path) -> None:
 
 
 def put_in_place(replacement: Path, path: Path) -> None:
-    """One file in another's place, with its mode, in one step, durable on return."""
-    if path.exists():
-        replacement.chmod(path.stat().st_mode & 0o777)
+    """One file in another's place, in one step, durable on return."""
     replacement.replace(path)
     handle = os.open(path.absolute().parent, os.O_RDONLY)
     try:

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import warnings
 from collections.abc import Collection, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -19,14 +19,13 @@ from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.model.query import Filter
 from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Restaged
 from haversack.store.sqlite import queries
-from haversack.store.sqlite.connection import Connections, Lease, connect, typed_error
+from haversack.store.sqlite.connection import Connections, Lease, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
 from haversack.store.sqlite.moving import bury, distinct, erased, graves_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, session_of, turn_of
-from haversack.store.sqlite.schema import REACTING, refuse_foreign_objects
 from haversack.store.sqlite.scrub import is_pending, scrub
 from haversack.store.sqlite.tables import RECORD_TABLES, table_of
 from haversack.store.sqlite.turns import Turns
@@ -99,7 +98,7 @@ class SqliteStore:
         self.patience = 2.0
         """Seconds that an erasing call waits for readers of old versions; then the next write goes on with it."""
         self._unscrubbed = False
-        self._settle(steps)
+        self._settle(steps[-1].number)
 
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """See the port. After an erasure it also scrubs the files; `scrub` finishes what readers kept it from."""
@@ -373,12 +372,11 @@ class SqliteStore:
         self._unscrubbed = not done
         return done
 
-    def _settle(self, steps: Sequence[Migration]) -> None:
+    def _settle(self, version: int) -> None:
         """Look behind the header, whose newest state may still be in the log, and finish an interrupted erasure."""
         lease = self._connections.lease()
         with lease as connection:
-            confirm(connection, self.path, steps[-1].number)
-            refuse_foreign_objects(connection, self.path, steps)
+            confirm(connection, self.path, version)
             pending = not self.read_only and is_pending(connection)
         if pending:
             self._scrub(lease, 0.0)
@@ -425,9 +423,6 @@ def _prepare(
     if not path.absolute().parent.is_dir():
         raise StoreError(f"the folder of {path} does not exist")
     try:
-        if state is State.OLDER:
-            with closing(connect(path, busy_timeout, mode="rw", cipher=cipher)) as connection:
-                refuse_foreign_objects(connection, path, migrations, only=REACTING)
         migrate(path, busy_timeout, migrations, cipher)
     except sqlite3.Error as error:
         raise typed_error(error, path) from error
