@@ -27,8 +27,9 @@ from haversack.maintenance.recover import Recovery, recover
 from haversack.maintenance.reset import ResetDone, reset
 from haversack.maintenance.run import Run, is_abandoned, running, runs
 from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
+from haversack.private import make_folder
 from haversack.store.port import SYSTEM, Store
-from haversack.store.site import Site
+from haversack.store.site import Site, exposed
 
 __all__ = ["SnapshotPlan", "StoreMaintenance", "health_of"]
 
@@ -76,7 +77,7 @@ class StoreMaintenance:
         core, occasion = self._core, self._occasion(reason)
         target = self._target(to, occasion)
         if to is None:
-            target.parent.mkdir(exist_ok=True)
+            make_folder(target.parent)
         taken = take(core.store, self._site(), target, occasion, only=namespace)
         with suppress(ReadOnlyError):  # a store that cannot be written can be copied all the same
             archive.note(core.store, taken, scheduled=scheduled)
@@ -103,8 +104,11 @@ class StoreMaintenance:
         return archive.known(self._core.store, self._site())
 
     def verify_snapshot(self, path: str | os.PathLike[str]) -> None:
-        """Read it whole; NotAStoreError when a byte differs from what was sealed."""
-        verify(_snapshot_at(path))
+        """Read it whole and open the store in it; NotAStoreError when a byte differs, or the store is not ours.
+
+        The seal is a hash, not a signature: it tells damage, not who made the snapshot.
+        """
+        verify(self._site(), _snapshot_at(path))
 
     def restore_namespace(self, path: str | os.PathLike[str], namespace: str) -> Moved:
         """Bring one namespace back from a snapshot; it must not exist here."""
@@ -228,7 +232,8 @@ class StoreMaintenance:
             faults=() if site is None else tuple(site.examine()),
         )
         behind = () if site is None else archive.behind(core.store, site, snapshots)
-        return replace(seen, faults=seen.faults + behind, advice=advise(seen))
+        open_ = exposed(each.path for each in snapshots)
+        return replace(seen, faults=(*seen.faults, *behind, *open_), advice=advise(seen))
 
     def _failed_jobs(self) -> tuple[str, ...]:
         week = self._core.clock() - timedelta(days=7)

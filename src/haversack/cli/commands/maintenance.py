@@ -31,7 +31,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--only", metavar="NAMESPACE", help="One namespace alone.")
 @click.option("--execute", is_flag=True, help="Take it; without this the command says where it would go.")
 @click.option("--list", "list_", is_flag=True, help="List the snapshots that are known.")
-@click.option("--verify", type=_FILE, metavar="FILE", help="Read a snapshot whole and compare it with its manifest.")
+@click.option("--verify", type=_FILE, metavar="FILE", help="Read a snapshot whole, compare and open it.")
 @click.option("--scheduled", is_flag=True, help="Take one only if it is due, and remove those that need not be kept.")
 @click.option("--every", type=click.FloatRange(min=0, min_open=True), metavar="HOURS", help="Set the schedule.")
 @click.option("--keep", nargs=3, type=int, metavar="LAST DAILY WEEKLY", help="Set how many scheduled ones are kept.")
@@ -59,7 +59,10 @@ def snapshot(  # noqa: PLR0913 - its options
       haversack snapshot --every 24 --keep 7 7 4
     """
     if verify is not None:
-        manifest = verify_snapshot(verify)
+        site = site_of(place.store, config=place.config)
+        if site is None:
+            raise InputError(f"{place.store} has no files: name a store by --store, whose key opens the snapshot")
+        manifest = verify_snapshot(site, verify)
         _tell(place, manifest, [f"{verify} is whole: taken {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"])
         return
     with place.open() as sack:

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from haversack.engine.jobs import Job
 from haversack.engine.namespace import Namespace
+from haversack.private import create
 from haversack.server.caller import In, ReadCaller, ReadNs, WriteNs
 from haversack.server.routes.declare import PROBLEMS, Responses, StrictRoute, problems
 from haversack.server.shapes import CensusShape, JobShape, answer, census_shape, job_shape
@@ -94,7 +95,7 @@ async def import_file(
     """
     place = FilePath(tempfile.mkdtemp(prefix="haversack-import-")) / f"upload{_suffix(name)}"
     try:
-        with place.open("wb") as file:
+        with create(place) as file:
             async for chunk in request.stream():
                 await asyncio.to_thread(file.write, chunk)
         job = await asyncio.to_thread(_start_import, here, place, form)
