@@ -25,6 +25,7 @@ from haversack.embed.settings import EmbeddingSettings
 from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
 from haversack.llm.settings import ServiceSettings
+from haversack.redact import without_secrets
 from haversack.server.settings import ServerSettings
 
 __all__ = [
@@ -89,7 +90,7 @@ _EVERYTHING = Config(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting as it is in force."""
+    """One setting as it is in force; what could be a secret in an address is left out."""
 
     path: str
     value: object
@@ -136,7 +137,9 @@ def settings_in_force(
     places = {**dict.fromkeys(_paths(file), str(path)), **{name: _variable(name) for name in _paths(variables)}}
     return [
         Setting(
-            path=name, value=value, origin=next((places[key] for key in _upwards(name) if key in places), "default")
+            path=name,
+            value=_without_secrets(value),
+            origin=next((places[key] for key in _upwards(name) if key in places), "default"),
         )
         for name, value in sorted(_leaves(config, ""))
     ]
@@ -222,7 +225,7 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 def _section(kind: type[_Section], tree: object, path: str) -> _Section:
     where = path or "the configuration"
     if not isinstance(tree, Mapping):
-        raise ConfigError(f"{where} must be a section of settings, not {tree!r}")
+        raise ConfigError(f"{where} must be a section of settings, not {_shown(tree)}")
     known = {item.name: item for item in fields(cast("Any", kind))}
     hints = get_type_hints(kind)
     values: dict[str, Any] = {}
@@ -261,14 +264,22 @@ def _value(hint: Any, value: object, path: str) -> object:
     try:
         return msgspec.convert(value, hint, strict=True)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}={value!r}: {error}") from None
+        raise ConfigError(f"{path}={_shown(value)}: {error}") from None
 
 
 def _named_sections(kind: type[Any], value: object, path: str) -> dict[str, object]:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{path} must be a section of named entries, not {value!r}")
+        raise ConfigError(f"{path} must be a section of named entries, not {_shown(value)}")
     entries = cast("Mapping[object, object]", value)
     return {str(name): _section(kind, entry, f"{path}.{name}") for name, entry in entries.items()}
+
+
+def _without_secrets(value: object) -> object:
+    return without_secrets(value) if isinstance(value, str) else value
+
+
+def _shown(value: object) -> str:
+    return repr(_without_secrets(value))
 
 
 def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:

@@ -267,7 +267,7 @@ def test_every_connection_that_writes_is_durable_and_careful(
 
 
 def test_no_other_place_makes_connections() -> None:
-    """`connect` alone, SQLCipher's half of it, the scratch database of the schema, and the change of key, which copies."""
+    """Only `connect`, what it asks of SQLCipher, the scratch database of the schema, and the change of key."""
     folder = Path(haversack.__file__).parent
     makers = ("sqlite3.connect(", "_driver.connect(", ".plainly", "cipher.connect(")
     found = {

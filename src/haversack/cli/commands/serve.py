@@ -45,7 +45,7 @@ def serve(place: Place, host: str, port: int, embedder: str | None) -> None:
 
     config = load_config(place.config)
     with open_haversack(place.store, embedder=embedder, config=config) as sack:
-        show.note(f"listening on http://{host}:{port} over {place.store}; stop with Ctrl-C")
+        show.note(f"listening on http://{host}:{port} over {place.shown}; stop with Ctrl-C")
         listen(sack, config.server, host=host, port=port, pages=_pages(sack, config))
 
 

@@ -112,7 +112,7 @@ def _made_by(migrations: tuple[Migration, ...]) -> _Shape:
 
 
 def _shape_of(connection: sqlite3.Connection) -> _Shape:
-    """Each object by kind and name: its table, and the words of its definition; blanks, case and quotes do not count."""
+    """Each object by kind and name: its table, and the words of its definition without blanks, case and quotes."""
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
     return {(kind, name): (table, _words(sql or "")) for kind, name, table, sql in rows}
 
