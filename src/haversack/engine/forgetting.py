@@ -29,9 +29,9 @@ from haversack.maintenance.restore import kept_copy, set_aside
 from haversack.maintenance.texts import texts_of
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
-from haversack.store.port import Applied, Batch, Erasure, Scrubs, Store
+from haversack.store.port import BYTES_WAIT, Applied, Batch, Erasure, Scrubs, Store
 
-__all__ = ["Forgotten", "certified", "erase", "every_memory", "forget", "plan", "restore"]
+__all__ = ["Forgotten", "certified", "erase", "every_memory", "forget", "plan", "restore", "scrubbed"]
 
 _PAGE = 10_000
 
@@ -65,7 +65,7 @@ class Forgotten:
     def __str__(self) -> str:
         verb = "would forget" if self.preview else "forgot"
         how = "for good" if self.hard else "softly (can be restored)"
-        waiting = "" if self.scrubbed else "; a reader still holds the old bytes, the next write removes them"
+        waiting = "" if self.scrubbed else f"; {BYTES_WAIT}"
         beyond = f", and from {len(self.rewritten)} snapshots" if self.rewritten else ""
         return (
             f"{verb} {how}: {len(self.memories)} memories, {len(self.derived)} derived from them, "
@@ -130,7 +130,7 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     for place in [place for place in core.anchors if place[0] == namespace]:
         if planned.everything or place[1] in planned.sessions:
             core.anchors.pop(place, None)
-    return replace(certified(replace(planned, preview=False, at=now)), scrubbed=_scrubbed(core.store))
+    return replace(certified(replace(planned, preview=False, at=now)), scrubbed=scrubbed(core.store))
 
 
 def _erase_beside(core: Core, aim: Aim, planned: Forgotten) -> None:
@@ -257,7 +257,8 @@ def _came_from(memory: Memory, gone: set[str]) -> bool:
     return not gone.isdisjoint(memory.source.memories) or (isinstance(repeats, str) and repeats in gone)
 
 
-def _scrubbed(store: Store) -> bool:
+def scrubbed(store: Store) -> bool:
+    """Remove what erasures left in the store's files; whether nothing is left."""
     return cast("Scrubs", store).scrub() if "scrub" in store.abilities else True
 
 

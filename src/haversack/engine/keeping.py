@@ -13,7 +13,7 @@ from pathlib import Path
 from haversack.engine.aging import desk_of
 from haversack.engine.arguments import checked
 from haversack.engine.core import Core
-from haversack.engine.forgetting import Forgotten, certified, erase
+from haversack.engine.forgetting import Forgotten, certified, erase, scrubbed
 from haversack.engine.jobs import JobBoard, JobState
 from haversack.engine.listing import unembedded
 from haversack.engine.trims import trimmed
@@ -195,7 +195,14 @@ class StoreMaintenance:
         )
         for name in names if execute else ():
             core.recall.forget(name)
-        return done
+        return replace(done, scrubbed=self.scrub()) if execute else done
+
+    def scrub(self) -> bool:
+        """Finish what a reader or a full disk kept an erasure from: bytes that wait in the files; whether all are gone.
+
+        Every write and every opening does the same; this is for a program that does neither for a while.
+        """
+        return scrubbed(self._core.store)
 
     def runs(self) -> list[Run]:
         """Runs about more than one namespace, oldest first."""

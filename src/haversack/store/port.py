@@ -17,6 +17,7 @@ from haversack.model.lives import Lives
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 
 __all__ = [
+    "BYTES_WAIT",
     "BY_SESSION",
     "SEGMENT",
     "SYSTEM",
@@ -339,6 +340,10 @@ class Snapshots(Protocol):
         Raises StoreError when the path exists or cannot be written; no partial file is left under that name.
         """
         ...
+
+
+BYTES_WAIT = "a reader still holds the old bytes, the next write or opening removes them"
+"""What every door says of an erasure that is not finished in the files."""
 
 
 class Scrubs(Protocol):

@@ -93,6 +93,7 @@ class SqliteStore:
         self.patience = 2.0
         """Seconds that an erasing call waits for readers of old versions; then the next write goes on with it."""
         self._unscrubbed = False
+        self._rebuilt: set[tuple[str, int]] = set()
         self._settle(steps)
 
     def apply(self, namespace: str, batch: Batch) -> Applied:
@@ -319,7 +320,7 @@ class SqliteStore:
 
     def _scrub(self, lease: Lease, patience: float) -> bool:
         with lease as connection:
-            done = scrub(connection, self.path, patience=patience, afterwards=self._busy_timeout)
+            done = scrub(connection, self.path, patience=patience, afterwards=self._busy_timeout, rebuilt=self._rebuilt)
         self._unscrubbed = not done
         return done
 
