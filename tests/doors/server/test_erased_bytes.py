@@ -147,7 +147,6 @@ def test_the_server_removes_them_when_the_reader_has_ended_though_nobody_writes(
         while left(tmp_path):
             assert time.monotonic() < deadline
             pause.wait(0.02)
-    assert sack.maintenance.scrub()
 
 
 def test_a_reader_that_stays_costs_one_rebuilding_and_not_one_at_each_write(
