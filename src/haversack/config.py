@@ -2,12 +2,15 @@
 
 An unknown key is an error that names the nearest known one, wherever it stands; a number given as text is an error;
 each value knows where it came from. The environment wins over the file: `HAVERSACK_ENGINE__BUDGET=1500` sets
-`engine.budget`, two underscores standing for the dot; values are read as YAML.
+`engine.budget`, two underscores standing for the dot; values are read as YAML. Other variables that begin like ours may
+have been put there by somebody else: they are warned of once, and those of Kubernetes are passed over.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
@@ -40,8 +43,15 @@ __all__ = [
 
 _Section = TypeVar("_Section")
 _PREFIX = "HAVERSACK_"
-_NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "COMPLETE", "PROFILE", "CASES", "DATA"})
-"""Variables of the program and its tests that are no settings of this file."""
+_NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "KEY", "COMPLETE", "PROFILE", "CASES", "DATA"})
+"""Variables of the program, its guides and its tests that are no settings of this file."""
+_LINK = re.compile(
+    r"HAVERSACK(?:_\w+)?_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)"
+)
+"""What Kubernetes puts into every container for a service called haversack, or haversack-something."""
+_LOG = logging.getLogger(__name__)
+_told: set[str] = set()
+"""Unknown variables that were warned of in this process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +114,9 @@ def load_config(
 
     Raises ConfigError for what is unknown, misplaced or out of range, NotFoundError for a missing file.
     """
-    tree = _merged(_file(path), _environment(os.environ if environ is None else environ))
+    variables = os.environ if environ is None else environ
+    tree = _merged(_file(path), _environment(variables))
+    _warn_of_unknown(variables, tree)
     return _section(Config, tree, "")
 
 
@@ -189,22 +201,53 @@ _UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _map
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The settings in these variables; one without two underscores is none."""
     tree: dict[str, Any] = {}
-    for name, text in sorted(environ.items()):
-        key = name.removeprefix(_PREFIX)
-        if not name.startswith(_PREFIX) or key in _NOT_SETTINGS:
-            continue
-        *sections, last = key.lower().split("__")
+    for name, text in sorted(_ours(environ).items()):
+        *sections, last = name.removeprefix(_PREFIX).lower().split("__")
         if not sections:
-            known = [_PREFIX + word for word in _NOT_SETTINGS] + [
-                _variable(path) for path, _ in _leaves(_EVERYTHING, "")
-            ]
-            raise ConfigError(f"the environment variable {name} is not known: {nearest_variable(name, known)}")
+            continue
         branch = tree
         for section in sections:
-            branch = branch.setdefault(section, {})
-        branch[last] = yaml.safe_load(text)
+            inner: object = branch.setdefault(section, {})
+            if not isinstance(inner, dict):
+                raise ConfigError(f"the environment variable {name} sets a part of what another one sets whole")
+            branch = cast("dict[str, Any]", inner)
+        try:
+            branch[last] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise ConfigError(f"the environment variable {name} holds no value as YAML writes it: quote it") from None
     return tree
+
+
+def _ours(environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables that begin like ours, without those that mean something else."""
+    return {
+        name: text
+        for name, text in environ.items()
+        if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in _NOT_SETTINGS and not _is_link(name, text)
+    }
+
+
+def _is_link(name: str, text: str) -> bool:
+    return _LINK.fullmatch(name) is not None or (name.endswith("_PORT") and "://" in text)
+
+
+def _warn_of_unknown(environ: Mapping[str, str], tree: Mapping[str, Any]) -> None:
+    """Tell once of each variable that begins like ours and has no effect, unless a setting names it."""
+    known = [_PREFIX + word for word in _NOT_SETTINGS] + [_variable(path) for path, _ in _leaves(_EVERYTHING, "")]
+    for name in sorted(each for each in _ours(environ) if "__" not in each.removeprefix(_PREFIX)):
+        if name not in _told and name not in _strings(tree):
+            _told.add(name)
+            _LOG.warning("the environment variable %s is not known: %s", name, nearest_variable(name, known))
+
+
+def _strings(tree: object) -> set[str]:
+    if isinstance(tree, Mapping):
+        return {text for part in cast("Mapping[str, object]", tree).values() for text in _strings(part)}
+    if isinstance(tree, list):
+        return {text for part in cast("list[object]", tree) for text in _strings(part)}
+    return {tree} if isinstance(tree, str) else set()
 
 
 def nearest_variable(name: str, known: list[str]) -> str:

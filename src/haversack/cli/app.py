@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from haversack import errors
+from haversack.chat.dashes import hint_at_dashes
 
 __all__ = ["EXIT_CODES", "GROUPS", "code_of", "main"]
 
@@ -155,6 +156,8 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.exit(130)
     except click.ClickException as refused:
         refused.show()
+        if hint := hint_at_dashes(refused):
+            _say(hint)
         sys.exit(refused.exit_code)
     except FileNotFoundError as missing:
         _say(f"no such file: {missing.filename}")
