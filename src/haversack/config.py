@@ -2,7 +2,8 @@
 
 An unknown key is an error that names the nearest known one, wherever it stands; a number given as text is an error;
 each value knows where it came from. The environment wins over the file: `HAVERSACK_ENGINE__BUDGET=1500` sets
-`engine.budget`, two underscores standing for the dot; values are read as YAML.
+`engine.budget`, two underscores standing for the dot; values are read as YAML. Other variables that begin like ours may
+have been put there by somebody else: they are warned of once, and those of Kubernetes are passed over.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ import logging
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -28,6 +28,7 @@ from haversack.embed.settings import EmbeddingSettings
 from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
 from haversack.llm.settings import ServiceSettings
+from haversack.redact import without_secrets
 from haversack.server.settings import ServerSettings
 from haversack.transfer import ReadLimits
 
@@ -43,11 +44,15 @@ __all__ = [
 
 _Section = TypeVar("_Section")
 _PREFIX = "HAVERSACK_"
-_NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "COMPLETE", "PROFILE", "CASES", "DATA"})
-"""Variables of the program and its tests that are no settings of this file."""
-_SERVICE_LINK = re.compile(r"SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PORT|PROTO|ADDR))?")
-"""What Kubernetes puts into every container beside a service that is called haversack."""
+_NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "KEY", "COMPLETE", "PROFILE", "CASES", "DATA"})
+"""Variables of the program, its guides and its tests that are no settings of this file."""
+_LINK = re.compile(
+    r"HAVERSACK(?:_\w+)?_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)"
+)
+"""What Kubernetes puts into every container for a service called haversack, or haversack-something."""
 _LOG = logging.getLogger(__name__)
+_told: set[str] = set()
+"""Unknown variables that were warned of in this process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +103,7 @@ _EVERYTHING = Config(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting as it is in force."""
+    """One setting as it is in force; what could be a secret in an address is left out."""
 
     path: str
     value: object
@@ -112,7 +117,9 @@ def load_config(
 
     Raises ConfigError for what is unknown, misplaced or out of range, NotFoundError for a missing file.
     """
-    tree = _merged(_file(path), _environment(os.environ if environ is None else environ))
+    variables = os.environ if environ is None else environ
+    tree = _merged(_file(path), _environment(variables))
+    _warn_of_unknown(variables, tree)
     return _section(Config, tree, "")
 
 
@@ -145,7 +152,9 @@ def settings_in_force(
     places = {**dict.fromkeys(_paths(file), str(path)), **{name: _variable(name) for name in _paths(variables)}}
     return [
         Setting(
-            path=name, value=value, origin=next((places[key] for key in _upwards(name) if key in places), "default")
+            path=name,
+            value=_without_secrets(value),
+            origin=next((places[key] for key in _upwards(name) if key in places), "default"),
         )
         for name, value in sorted(_leaves(config, ""))
     ]
@@ -195,35 +204,53 @@ _UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _map
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """The settings in it. Others may have put variables there that merely begin like ours: those stop nothing."""
+    """The settings in these variables; one without two underscores is none."""
     tree: dict[str, Any] = {}
-    for name, text in sorted(environ.items()):
-        key = name.removeprefix(_PREFIX)
-        if not name.startswith(_PREFIX) or key in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(key):
-            continue
-        *sections, last = key.lower().split("__")
-        if not sections or not _is_setting(Config, [*sections, last]):
-            _warn_of_unknown(name)
+    for name, text in sorted(_ours(environ).items()):
+        *sections, last = name.removeprefix(_PREFIX).lower().split("__")
+        if not sections:
             continue
         branch = tree
         for section in sections:
-            branch = branch.setdefault(section, {})
-        branch[last] = yaml.safe_load(text)
+            inner: object = branch.setdefault(section, {})
+            if not isinstance(inner, dict):
+                raise ConfigError(f"the environment variable {name} sets a part of what another one sets whole")
+            branch = cast("dict[str, Any]", inner)
+        try:
+            branch[last] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise ConfigError(f"the environment variable {name} holds no value as YAML writes it: quote it") from None
     return tree
 
 
-@cache
-def _warn_of_unknown(name: str) -> None:
+def _ours(environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables that begin like ours, without those that mean something else."""
+    return {
+        name: text
+        for name, text in environ.items()
+        if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in _NOT_SETTINGS and not _is_link(name, text)
+    }
+
+
+def _is_link(name: str, text: str) -> bool:
+    return _LINK.fullmatch(name) is not None or (name.endswith("_PORT") and "://" in text)
+
+
+def _warn_of_unknown(environ: Mapping[str, str], tree: Mapping[str, Any]) -> None:
+    """Tell once of each variable that begins like ours and has no effect, unless a setting names it."""
     known = [_PREFIX + word for word in _NOT_SETTINGS] + [_variable(path) for path, _ in _leaves(_EVERYTHING, "")]
-    _LOG.warning("the environment variable %s is not known and has no effect: %s", name, nearest_variable(name, known))
+    for name in sorted(each for each in _ours(environ) if "__" not in each.removeprefix(_PREFIX)):
+        if name not in _told and name not in _strings(tree):
+            _told.add(name)
+            _LOG.warning("the environment variable %s is not known: %s", name, nearest_variable(name, known))
 
 
-def _is_setting(kind: type[Any], names: Sequence[str]) -> bool:
-    """Whether a section of this kind has a setting of that path; what lies inside a value is the value's matter."""
-    hint = get_type_hints(kind).get(names[0])
-    section = next((each for each in (hint, *get_args(hint)) if is_dataclass(each)), None)
-    rest = names[2:] if section is not None and get_origin(hint) is Mapping else names[1:]
-    return hint is not None and (section is None or not rest or _is_setting(cast("type[Any]", section), rest))
+def _strings(tree: object) -> set[str]:
+    if isinstance(tree, Mapping):
+        return {text for part in cast("Mapping[str, object]", tree).values() for text in _strings(part)}
+    if isinstance(tree, list):
+        return {text for part in cast("list[object]", tree) for text in _strings(part)}
+    return {tree} if isinstance(tree, str) else set()
 
 
 def nearest_variable(name: str, known: list[str]) -> str:
@@ -244,7 +271,7 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 def _section(kind: type[_Section], tree: object, path: str) -> _Section:
     where = path or "the configuration"
     if not isinstance(tree, Mapping):
-        raise ConfigError(f"{where} must be a section of settings, not {tree!r}")
+        raise ConfigError(f"{where} must be a section of settings, not {_shown(tree)}")
     known = {item.name: item for item in fields(cast("Any", kind))}
     hints = get_type_hints(kind)
     values: dict[str, Any] = {}
@@ -283,14 +310,22 @@ def _value(hint: Any, value: object, path: str) -> object:
     try:
         return msgspec.convert(value, hint, strict=True)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}={value!r}: {error}") from None
+        raise ConfigError(f"{path}={_shown(value)}: {error}") from None
 
 
 def _named_sections(kind: type[Any], value: object, path: str) -> dict[str, object]:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{path} must be a section of named entries, not {value!r}")
+        raise ConfigError(f"{path} must be a section of named entries, not {_shown(value)}")
     entries = cast("Mapping[object, object]", value)
     return {str(name): _section(kind, entry, f"{path}.{name}") for name, entry in entries.items()}
+
+
+def _without_secrets(value: object) -> object:
+    return without_secrets(value) if isinstance(value, str) else value
+
+
+def _shown(value: object) -> str:
+    return repr(_without_secrets(value))
 
 
 def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:

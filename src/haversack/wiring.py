@@ -22,6 +22,7 @@ from haversack.errors import ConfigError, InputError, MissingExtraError, nearest
 from haversack.maintenance.archive import note_exchange
 from haversack.net import check_address
 from haversack.recall import Recall
+from haversack.redact import is_address, without_secrets
 from haversack.tokens import counter_for
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def rekey(
     from haversack.store.sqlite.site import SqliteSite
 
     settings, path = config if isinstance(config, Config) else load_config(config), Path(_place(store))
+    _refuse_address(str(store))
     old = _cipher(settings, key)
     new = None if new_key is None else _cipher(settings, new_key)
     if old is None and new is None:
@@ -128,7 +130,7 @@ def rekey(
 
 
 def _site(place: str, cipher: Cipher | None) -> Site | None:
-    if place == ":memory:" or "://" in place:
+    if place == ":memory:" or is_address(place):
         return None
     from haversack.store.sqlite.site import SqliteSite
 
@@ -152,7 +154,8 @@ def _cipher(settings: Config, key: str | bytes | Callable[[], str | bytes] | Non
 def _place(store: str | os.PathLike[str]) -> str:
     place = os.fspath(store) if isinstance(store, str | os.PathLike) else None  # pyright: ignore[reportUnnecessaryIsInstance]
     if not isinstance(place, str) or not place or "\0" in place:
-        raise InputError(f"store={store!r} must be a path or :memory:")
+        shown = without_secrets(place) if isinstance(place, str) else store
+        raise InputError(f"store={shown!r} must be a path or :memory:")
     return place
 
 
@@ -161,21 +164,27 @@ def _store(place: str, *, read_only: bool, cipher: Cipher | None) -> Store:
         from haversack.store.memory import MemoryStore
 
         return MemoryStore()
-    if "://" in place:
-        raise InputError(f"{place!r}: only a path or :memory: can be opened here")
+    _refuse_address(place)
     from haversack.store.sqlite.store import SqliteStore
 
     return SqliteStore(Path(place), read_only=read_only, cipher=cipher)
+
+
+def _refuse_address(place: str) -> None:
+    if is_address(place):
+        raise InputError(f"{without_secrets(place)!r}: only a path or :memory: can be opened here")
 
 
 def _embedder(choice: str | EmbeddingSettings | Embedder) -> Embedder | None:
     match choice:
         case EmbeddingSettings(name="remote", url=str() as url, model=str() as model):
             from haversack.embed.remote import RemoteEmbedder
+            from haversack.outgoing import Way
 
             check_address(url, what="embedding.url", allow_private=choice.allow_private, allow_this_machine=True)
             key = None if choice.api_key_env is None else read_secret(choice.api_key_env)
-            return RemoteEmbedder(url, model, key=key, dimension=choice.dimension, timeout=choice.timeout)
+            way = Way(allow_private=choice.allow_private, allow_this_machine=True)
+            return RemoteEmbedder(url, model, key=key, dimension=choice.dimension, timeout=choice.timeout, way=way)
         case EmbeddingSettings():
             return _embedder(choice.name)
         case "default":

@@ -22,12 +22,7 @@ PROMISED = {
     "A header with nothing under it, a prompt over its window": ("the largest part is",),
     "The output is cut short": ("tokens sent (exact count), 800 kept for the answer", "spare"),
     "Tool schemas crowd out memory": ("tools/tide_table", "left out", "irrelevant", "send_mail"),
-    "A misspelt setting has no effect": (
-        "HAVERSACK_ENGINE__BUDGT is not known",
-        "did you mean 'HAVERSACK_ENGINE__BUDGET'",
-        "engine.budget",
-        "default",
-    ),
+    "A misspelt setting has no effect": ("engine.budgt: did you mean 'budget'", "engine.budget", "default"),
     "Compaction ran but the use is unchanged": ("turns behind a summary", "tokens in"),
     "Old facts disappeared": ("importance 0.90, last used", "strength", "decays below 0.2"),
     "The store itself may be damaged": ("sound",),

@@ -215,6 +215,24 @@ def test_what_cannot_pass_is_not_tried_again(start: Start, answer: Answer) -> No
     assert (slept, len(script.requests)) == ([], 1)
 
 
+@pytest.mark.parametrize("make", [openai, anthropic])
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_redirect_is_not_followed_and_says_where_it_pointed(
+    start: Start, make: Callable[[str], ChatService], code: int, *, streaming: bool
+) -> None:
+    elsewhere, stolen = start(fine())
+    url, script = start(status(code, location=f"{elsewhere}/chat?token=hunter2"))
+    service = make(url)
+    with pytest.raises(CallFailed) as told:
+        list(service.stream(HELLO)) if streaming else service.complete(HELLO)
+    assert str(told.value) == (
+        f"the chat service answered {code}, a redirect to '{elsewhere}/chat?…': redirects are not followed; "
+        "set base_url to where the service is"
+    )
+    assert (len(script.requests), stolen.requests) == (1, [])
+
+
 @pytest.mark.parametrize(
     "body", [b"{", b"[]", b'{"choices": []}', b'{"choices": "x"}', b"<html></html>", b'{"detail": "no"}', b""]
 )

@@ -186,7 +186,7 @@ def _has_snapshots(path: Path) -> bool:
     with open_at(path) as sack:
         found = sack.maintenance.snapshots()
     for each in found:
-        verify(each.path)
+        verify(SqliteSite(path), each.path)
     folder = Path(f"{path}.snapshots")
     return len(found) >= 1 and folder.is_dir() and all(each.name.endswith(".snapshot") for each in folder.iterdir())
 
@@ -234,7 +234,7 @@ def _rewrite(path: Path) -> None:
 def _is_rewritten(path: Path) -> bool:
     path.with_name("look.db").unlink(missing_ok=True)
     (snapshot,) = listed(Path(f"{path}.snapshots"))
-    verify(snapshot.path)
+    verify(SqliteSite(path), snapshot.path)
     restore.restore_beside(SqliteSite(path), snapshot.path, path.with_name("look.db"))
     held = {memory.id for memory in _memories(path.with_name("look.db"), "n")}
     return make_id(START, (7).to_bytes(10, "big")) not in held and len(held) >= FACTS - 1
@@ -416,7 +416,7 @@ def read_only(rounds: int) -> Tally:
                 except HaversackError as error:
                     tally.struck += 1
                     tally.notes[type(error).__name__] += 1
-        verify(Path(top) / "copy.snapshot")
+        verify(SqliteSite(path), Path(top) / "copy.snapshot")
     return tally
 
 

@@ -18,6 +18,8 @@ from haversack.recall.chunks import chunk
 from haversack.scoring.blend import DEFAULT, RETRIEVAL, SIMILARITY, Weights
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch, Erasure
+from haversack.testing.names import NEAR_NAMES
+from haversack.testing.store_contract import sample_memory
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 NOW = START + timedelta(days=30)
@@ -170,6 +172,35 @@ def test_nothing_crosses_a_namespace(rows: list[Memory], others: list[Memory], q
     alone = Recall(stored(rows)).search(["n"], query, now=NOW, top_k=50)
     beside = Recall(stored(others, "N", stored(rows))).search(["n"], query, now=NOW, top_k=50)
     assert alone == beside
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_near_names_share_no_index_no_statistic_and_no_segment(*, saved: bool) -> None:
+    """Each namespace answers as if it were alone in the store, before and after its index was saved."""
+    store, alone = MemoryStore(), dict[str, list[tuple[str, float]]]()
+    for number, name in enumerate(NEAR_NAMES):
+        rows = [
+            replace(sample_memory(100 * number + place), content=f"ferry {'late ' * (number % 3)}note {number} {place}")
+            for place in range(1 + number % 4)
+        ]
+        stored(rows, name, store)
+        found = Recall(stored(rows)).search(["n"], "late ferry", now=NOW, top_k=50)
+        alone[name] = [(hit.id, hit.score) for hit in found]
+    recall = Recall(store)
+    if saved:
+        for name in NEAR_NAMES:
+            recall.save(name)
+        recall.close()
+        recall = Recall(store)
+    for name in (*NEAR_NAMES, *reversed(NEAR_NAMES)):
+        found = recall.search([name], "late ferry", now=NOW, top_k=50)
+        assert [(hit.id, hit.score) for hit in found] == alone[name]
+        assert {hit.namespace for hit in found} == {name}
+        assert len(recall.listing([name], now=NOW, top_k=50)) == len(alone[name])
+    recall.forget(NEAR_NAMES[0])
+    store.apply(NEAR_NAMES[0], Batch(erase=Erasure(everything=True)))
+    for name in NEAR_NAMES:
+        assert len(recall.search([name], "late ferry", now=NOW, top_k=50)) == (0 if name == "u" else len(alone[name]))
 
 
 @given(text=st.text(st.sampled_from("ab .!?\n`~。\u3000é"), max_size=300), target=st.integers(1, 20))

@@ -16,9 +16,10 @@ from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.engine.settings import Settings
 from haversack.errors import BudgetError
+from haversack.model.memory import Kind, Memory
 from haversack.recall import Recall
 from haversack.store.memory import MemoryStore
-from haversack.store.port import Store
+from haversack.store.port import Batch, Store
 from haversack.store.sqlite.store import SqliteStore
 from haversack.tokens import counter_for
 
@@ -94,3 +95,42 @@ def test_every_back_end_gives_the_same_bytes(steps: list[tuple[str, list[str]]])
             assert answers(sack.namespace("n")) == expected
         with opened(SqliteStore(path)) as sack:
             assert answers(sack.namespace("n")) == expected
+
+
+def twins(order: Sequence[int]) -> list[Memory]:
+    """Memories that differ in their ids and in a word that nobody asks for, written in this order."""
+    return [
+        Memory(
+            id=f"{number:026d}",
+            kind=Kind.FACT,
+            content=f"The tide turns at Veere, {('one', 'two', 'six', 'ten', 'red', 'sun')[number]}.",
+            created_at=START,
+            event_time=START,
+        )
+        for number in order
+    ]
+
+
+@given(st.permutations(range(6)), st.sampled_from(["flat", "sections"]))
+@settings(max_examples=20)
+def test_of_equal_scores_and_times_the_id_decides_in_a_context_and_the_order_of_birth_in_recall(
+    order: list[int], layout: str
+) -> None:
+    rows = twins(order)
+    with tempfile.TemporaryDirectory() as folder:
+        for store in (MemoryStore(), SqliteStore(Path(folder) / "s.db")):
+            store.apply("n", Batch(memories=tuple(rows)))
+            with opened(store) as sack:
+                ns = sack.namespace("n")
+                hits = ns.recall("When does the tide turn?", top_k=10, now=START)
+                assert len({hit.score for hit in hits}) == 1
+                assert [hit.id for hit in hits] == [one.id for one in rows]
+                whole = ns.context("When does the tide turn?", budget=1000, layout=layout, now=START)
+                assert len(whole.kept) == 6
+                budget, kept = whole.tokens, 6
+                while kept > 2:
+                    budget -= 1
+                    context = ns.context("When does the tide turn?", budget=budget, layout=layout, now=START)
+                    kept = len(context.kept)
+                    newest = sorted((one.id for one in rows), reverse=True)[:kept]
+                    assert sorted(row.memory_id for row in context.kept) == sorted(newest)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import logging
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from haversack import config as config_module
 from haversack.assemble import LAYOUTS, Layout, Prefer, Section, Sharing
 from haversack.config import Config, Setting, load_config, settings_in_force
 from haversack.errors import ConfigError, InputError, MissingExtraError, NotFoundError
@@ -183,48 +186,86 @@ def test_what_cannot_have_the_effect_its_author_wanted_is_an_error(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "nearest"),
+    ("name", "says"),
     [
-        ("HAVERSACK_ENGNE__BUDGET", "HAVERSACK_ENGINE__BUDGET"),
-        ("HAVERSACK_ENGINE__BUDGT", "HAVERSACK_ENGINE__BUDGET"),
-        ("HAVERSACK_SERVICES__ONE__MODL", ""),
-        ("HAVERSACK_BUDGET", "HAVERSACK_ENGINE__BUDGET"),
-        ("HAVERSACK_STOER", "HAVERSACK_STORE"),
-        ("HAVERSACK_", ""),
-        ("HAVERSACK___", ""),
+        ("HAVERSACK_ENGNE__BUDGET", "engne: did you mean 'engine'"),
+        ("HAVERSACK_ENGINE__BUDGT", "engine.budgt: did you mean 'budget'"),
     ],
 )
-def test_an_unknown_variable_is_told_once_and_stops_nothing(
-    caplog: pytest.LogCaptureFixture, name: str, nearest: str
+def test_a_misspelt_setting_in_a_variable_is_an_error(name: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        load_config(None, {name: "5"})
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    monkeypatch.setattr(config_module, "_told", set())
+    caplog.set_level(logging.WARNING, "haversack.config")
+    return caplog
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("HAVERSACK_BUDGET", "did you mean 'HAVERSACK_ENGINE__BUDGET'?"),
+        ("HAVERSACK_STOER", "did you mean 'HAVERSACK_STORE'?"),
+        ("HAVERSACK__BUDGET", "did you mean 'HAVERSACK_ENGINE__BUDGET'?"),
+        ("HAVERSACK_PORT", "did you mean 'HAVERSACK_STORE'?"),
+    ],
+)
+def test_a_variable_that_only_begins_like_ours_is_warned_of_once(
+    told: pytest.LogCaptureFixture, name: str, says: str
 ) -> None:
-    assert load_config(None, {name: "5"}) == load_config(None, {name: "6"}) == Config()
-    (said,) = caplog.messages
-    assert said.startswith(f"the environment variable {name} is not known and has no effect: ")
-    assert nearest in said
+    for _ in range(3):
+        assert load_config(None, {name: "8080"}) == Config()
+    (message,) = told.messages
+    assert message == f"the environment variable {name} is not known: {says}"
 
 
-def test_the_links_to_a_service_of_this_name_are_no_settings(caplog: pytest.LogCaptureFixture) -> None:
-    links = {
-        "HAVERSACK_SERVICE_HOST": "10.0.0.1",
-        "HAVERSACK_SERVICE_PORT": "80",
-        "HAVERSACK_SERVICE_PORT_HTTP": "80",
-        "HAVERSACK_PORT": "tcp://10.0.0.1:80",
-        "HAVERSACK_PORT_80_TCP": "tcp://10.0.0.1:80",
-        "HAVERSACK_PORT_80_TCP_PROTO": "tcp",
-        "HAVERSACK_PORT_80_TCP_PORT": "80",
-        "HAVERSACK_PORT_80_TCP_ADDR": "10.0.0.1",
-        "HAVERSACK_PORT_53_UDP": "udp://10.0.0.1:53",
-    }
-    assert load_config(None, links) == Config()
-    assert caplog.messages == []
+SERVICE_LINKS = {
+    "HAVERSACK_SERVICE_HOST": "10.0.0.1",
+    "HAVERSACK_SERVICE_PORT": "80",
+    "HAVERSACK_SERVICE_PORT_HTTP": "80",
+    "HAVERSACK_PORT": "tcp://10.0.0.1:80",
+    "HAVERSACK_PORT_80_TCP": "tcp://10.0.0.1:80",
+    "HAVERSACK_PORT_80_TCP_PROTO": "tcp",
+    "HAVERSACK_PORT_80_TCP_PORT": "80",
+    "HAVERSACK_PORT_80_TCP_ADDR": "10.0.0.1",
+    "HAVERSACK_PORT_53_UDP": "udp://10.0.0.1:53",
+    "HAVERSACK_BLUE_SERVICE_HOST": "10.0.0.2",
+    "HAVERSACK_BLUE_PORT": "tcp://10.0.0.2:80",
+    "HAVERSACK_A__B_SERVICE_HOST": "10.0.0.3",
+    "HAVERSACK_A__B_PORT": "tcp://10.0.0.3:80",
+}
 
 
-def test_a_wrong_value_of_a_known_variable_is_an_error() -> None:
-    with pytest.raises(ConfigError, match=r"engine\.budget='many'"):
-        load_config(None, {"HAVERSACK_ENGINE__BUDGET": "many"})
-    with pytest.raises(ConfigError, match=r"services\.one must be a section"):
-        load_config(None, {"HAVERSACK_SERVICES__ONE": "5"})
-    assert load_config(None, {"HAVERSACK_SERVICES__ONE__MODEL": "m", "HAVERSACK_SERVICES__ONE__PROVIDER": "openai"})
+def test_what_kubernetes_says_of_a_service_called_haversack_is_passed_over(told: pytest.LogCaptureFixture) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert load_config(None, SERVICE_LINKS) == Config()
+        assert {each.origin for each in settings_in_force(None, SERVICE_LINKS)} == {"default"}
+    assert told.messages == []
+
+
+def test_a_variable_that_a_setting_names_is_known(told: pytest.LogCaptureFixture) -> None:
+    tree = {"encryption": {"key_env": "HAVERSACK_STORE_KEY"}, "chat": {"tools": {"t": {"command": ["x"], "env": []}}}}
+    load_config(tree, {"HAVERSACK_STORE_KEY": "k", "HAVERSACK_KEY": "k"})
+    assert told.messages == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({"HAVERSACK_ENGINE__BUDGET": "many"}, r"engine\.budget='many'"),
+        ({"HAVERSACK_ENGINE__MODEL": "[secret"}, "HAVERSACK_ENGINE__MODEL holds no value"),
+        ({"HAVERSACK_ENGINE__A": "1", "HAVERSACK_ENGINE__A__B": "1"}, "HAVERSACK_ENGINE__A__B sets a part"),
+        ({"HAVERSACK_ENGINE__A__B": "1", "HAVERSACK_ENGINE__A__B__C": "1"}, "HAVERSACK_ENGINE__A__B__C sets a part"),
+    ],
+)
+def test_a_wrong_value_of_a_known_variable_is_an_error(variables: dict[str, str], says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as refused:
+        load_config(None, variables)
+    assert "secret" not in str(refused.value)
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:

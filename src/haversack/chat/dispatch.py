@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 from haversack.chat.commands import COMMANDS, GROUPS
+from haversack.chat.dashes import hint_at_dashes
 from haversack.chat.options import as_json, shown
 from haversack.chat.screen import printable
 from haversack.chat.talk import Talk
@@ -91,7 +92,8 @@ def run_command(talk: Talk, line: str) -> None:
     except click.exceptions.Exit:
         return  # --help was shown
     except click.ClickException as error:
-        raise InputError(f"{printable(error.format_message())} (/help {name})") from None
+        told = "; ".join(filter(None, (error.format_message(), hint_at_dashes(error))))
+        raise InputError(f"{printable(told)} (/help {name})") from None
 
 
 def _command(name: str) -> click.Command:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import click
 
 from haversack import errors
+from haversack.chat.dashes import hint_at_dashes
 from haversack.cli.harmless import harmless
 
 __all__ = ["EXIT_CODES", "GROUPS", "Entry", "code_of", "main", "program"]
@@ -212,6 +213,8 @@ def main(args: Sequence[str] | None = None) -> None:
         told = StringIO()
         refused.show(told)
         click.echo(harmless(told.getvalue(), sys.stderr), err=True, nl=False)
+        if hint := hint_at_dashes(refused):
+            _say(hint)
         sys.exit(refused.exit_code)
     except FileNotFoundError as missing:
         _say(f"no such file: {missing.filename}")

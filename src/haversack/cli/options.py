@@ -22,6 +22,7 @@ from haversack.engine.session import Session
 from haversack.engine.settings import Reembed
 from haversack.errors import InputError, NotFoundError, nearest
 from haversack.model.memory import Kind
+from haversack.redact import is_address, without_secrets
 
 __all__ = [
     "Conditions",
@@ -48,6 +49,11 @@ class Place:
     config: str | None
     as_json: bool
 
+    @property
+    def shown(self) -> str:
+        """The store as it may be printed."""
+        return without_secrets(self.store)
+
     @contextmanager
     def open(self, *, create: bool = False, read_only: bool = False, lasting: bool = False) -> Generator[Haversack]:
         """The store; one that does not exist is an error unless the command may create it.
@@ -57,9 +63,9 @@ class Place:
         from haversack.config import load_config
         from haversack.wiring import open_haversack
 
-        if not create and "://" not in self.store and not Path(self.store).exists():
+        if not create and not is_address(self.store) and not Path(self.store).exists():
             raise NotFoundError(
-                f"there is no store at {self.store}: import or remember something first, or name one by --store"
+                f"there is no store at {self.shown}: import or remember something first, or name one by --store"
             )
         settings = load_config(self.config)
         if not lasting:

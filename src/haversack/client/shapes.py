@@ -129,6 +129,7 @@ class ForgottenShape(msgspec.Struct, kw_only=True, frozen=True):
     everything: bool
     at: str | None
     certificate: str
+    scrubbed: bool
     snapshots: list[str]
 
 

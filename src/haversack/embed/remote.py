@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from haversack.embed.codec import checked
 from haversack.embed.embedder import Vectors
 from haversack.embed.static import StaticEmbedder
 from haversack.errors import ConfigError, ServiceError, ServiceTimeout
+from haversack.outgoing import Way, opener_for
+from haversack.redact import without_secrets
 
 __all__ = ["RemoteEmbedder"]
 
@@ -26,17 +28,27 @@ _LONGEST = 24_000
 """Characters of a text that are sent: about the 8,192 tokens that endpoints take."""
 _LARGEST_ANSWER = 200_000_000
 _SHOWN = 200
+_WAY = Way(allow_this_machine=True)
 
 
 class RemoteEmbedder:
     """Posts `{"model", "input"}` to `url` + `/embeddings`. Blank texts are not sent and have no direction."""
 
     def __init__(
-        self, url: str, model: str, *, key: str | None = None, dimension: int | None = None, timeout: float = 30.0
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None = None,
+        dimension: int | None = None,
+        timeout: float = 30.0,
+        way: Way = _WAY,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ConfigError(f"embeddings address {url!r} must be http://… or https://…, such as https://host/v1")
+            raise ConfigError(
+                f"embeddings address {without_secrets(url)!r} must be http://… or https://…, such as https://host/v1"
+            )
         if not (math.isfinite(timeout) and timeout > 0):
             raise ConfigError(f"embeddings timeout={timeout} must be a positive number of seconds")
         self.model = model
@@ -45,7 +57,7 @@ class RemoteEmbedder:
         self._key = key
         self._dimension = dimension
         self._timeout = timeout
-        self._opener = build_opener(_NoRedirect)
+        self._opener = opener_for(self._address, way)
 
     @property
     def dimension(self) -> int:
@@ -88,6 +100,8 @@ class RemoteEmbedder:
                 return json.loads(response.read(_LARGEST_ANSWER))
         except HTTPError as error:
             shown = error.read(_SHOWN).decode("utf-8", "replace")
+            if target := error.headers.get("Location"):
+                shown = f"it redirects to {without_secrets(target)!r}, and redirects are not followed: set that address"
             raise ServiceError(f"{self._who} answered {error.code}: {shown}") from None
         except TimeoutError:
             raise ServiceTimeout(f"{self._who} did not answer within {self._timeout:g} s") from None
@@ -99,13 +113,6 @@ class RemoteEmbedder:
             raise ServiceError(f"{self._who} broke off: {error}") from None
         except (ValueError, RecursionError):
             raise ServiceError(f"{self._who} answered something that is not JSON") from None
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    """A redirect would carry the key to an address that nobody configured."""
-
-    def redirect_request(self, *_args: object, **_options: object) -> None:
-        return None
 
 
 def _rows(answer: object, count: int, who: str) -> list[list[float]]:

@@ -30,10 +30,10 @@ from haversack.maintenance.texts import texts_of
 from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
-from haversack.store.port import Applied, Batch, Erasure, Scrubs, Store, Written
+from haversack.store.port import BYTES_WAIT, Applied, Batch, Erasure, Scrubs, Store, Written
 from haversack.store.retry import persisting
 
-__all__ = ["Forgotten", "certified", "erase", "every_memory", "forget", "plan", "restore"]
+__all__ = ["Forgotten", "certified", "erase", "every_memory", "forget", "plan", "restore", "scrubbed"]
 
 _PAGE = 10_000
 _TRIES = 20
@@ -69,7 +69,7 @@ class Forgotten:
     def __str__(self) -> str:
         verb = "would forget" if self.preview else "forgot"
         how = "for good" if self.hard else "softly (can be restored)"
-        waiting = "" if self.scrubbed else "; a reader still holds the old bytes, the next write removes them"
+        waiting = "" if self.scrubbed else f"; {BYTES_WAIT}"
         beyond = f", and from {len(self.rewritten)} snapshots" if self.rewritten else ""
         return (
             f"{verb} {how}: {len(self.memories)} memories, {len(self.derived)} derived from them, "
@@ -135,7 +135,7 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     rows = _Rows(core.store, namespace)
     planned = persisting(lambda: _forget_hard(core, namespace, aim, rows), tries=_TRIES)
     access.drop(core, namespace, (*planned.memories, *planned.derived))
-    return replace(certified(replace(planned, preview=False, at=now)), scrubbed=_scrubbed(core.store))
+    return replace(certified(replace(planned, preview=False, at=now)), scrubbed=scrubbed(core.store))
 
 
 def _erase_beside(core: Core, aim: Aim, planned: Forgotten) -> None:
@@ -313,7 +313,8 @@ def _came_from(memory: Memory, gone: set[str]) -> bool:
     return not gone.isdisjoint(memory.source.memories) or (isinstance(repeats, str) and repeats in gone)
 
 
-def _scrubbed(store: Store) -> bool:
+def scrubbed(store: Store) -> bool:
+    """Remove what erasures left in the store's files; whether nothing is left."""
     return cast("Scrubs", store).scrub() if "scrub" in store.abilities else True
 
 

@@ -14,7 +14,7 @@ from haversack.engine.aging import desk_of
 from haversack.engine.arguments import checked
 from haversack.engine.bookkeeping import damaged_records, drop_damaged
 from haversack.engine.core import Core
-from haversack.engine.forgetting import Forgotten, certified, erase
+from haversack.engine.forgetting import Forgotten, certified, erase, scrubbed
 from haversack.engine.jobs import JobBoard, JobState
 from haversack.engine.listing import unembedded
 from haversack.engine.trims import trimmed
@@ -28,8 +28,9 @@ from haversack.maintenance.recover import Recovery, recover
 from haversack.maintenance.reset import ResetDone, reset
 from haversack.maintenance.run import Run, is_abandoned, running, runs
 from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
+from haversack.private import make_folder
 from haversack.store.port import SYSTEM, Store
-from haversack.store.site import Fault, Site
+from haversack.store.site import Fault, Site, exposed
 
 __all__ = ["SnapshotPlan", "StoreMaintenance", "health_of"]
 
@@ -79,7 +80,7 @@ class StoreMaintenance:
         core, occasion = self._core, self._occasion(reason)
         target = self._target(to, occasion)
         if to is None:
-            target.parent.mkdir(exist_ok=True)
+            make_folder(target.parent)
         taken = take(core.store, self._site(), target, occasion, only=namespace)
         with suppress(ReadOnlyError):  # a store that cannot be written can be copied all the same
             archive.note(core.store, taken, scheduled=scheduled)
@@ -106,8 +107,11 @@ class StoreMaintenance:
         return archive.known(self._core.store, self._site())
 
     def verify_snapshot(self, path: str | os.PathLike[str]) -> None:
-        """Read it whole; NotAStoreError when a byte differs from what was sealed."""
-        verify(_snapshot_at(path))
+        """Read it whole and open the store in it; NotAStoreError when a byte differs, or the store is not ours.
+
+        The seal is a hash, not a signature: it tells damage, not who made the snapshot.
+        """
+        verify(self._site(), _snapshot_at(path))
 
     def restore_namespace(self, path: str | os.PathLike[str], namespace: str) -> Moved:
         """Bring one namespace back from a snapshot; it must not exist here."""
@@ -194,7 +198,14 @@ class StoreMaintenance:
         )
         for name in names if execute else ():
             core.recall.forget(name)
-        return done
+        return replace(done, scrubbed=self.scrub()) if execute else done
+
+    def scrub(self) -> bool:
+        """Finish what a reader or a full disk kept an erasure from: bytes that wait in the files; whether all are gone.
+
+        Every write and every opening does the same; this is for a program that does neither for a while.
+        """
+        return scrubbed(self._core.store)
 
     def runs(self) -> list[Run]:
         """Runs about more than one namespace, oldest first."""
@@ -234,7 +245,8 @@ class StoreMaintenance:
             faults=(*(() if site is None else site.examine()), *faults),
         )
         behind = () if site is None else archive.behind(core.store, site, snapshots)
-        return replace(seen, faults=seen.faults + behind, advice=advise(seen))
+        open_ = exposed(each.path for each in snapshots)
+        return replace(seen, faults=(*seen.faults, *behind, *open_), advice=advise(seen))
 
     def _failed_jobs(self) -> tuple[str, ...]:
         week = self._core.clock() - timedelta(days=7)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPException
 from pathlib import Path
+from time import monotonic
 from typing import Any, cast
 
 import jwt
@@ -14,6 +16,7 @@ from haversack.clock import utc_now
 from haversack.engine.keys import TOKEN, Key, Scope
 from haversack.guard.settings import TokenSettings
 from haversack.net import check_address
+from haversack.outgoing import Way, opener_for
 
 __all__ = ["token_reader"]
 
@@ -22,6 +25,9 @@ _ACCESS = frozenset({"access", "bearer", "jwt", "at+jwt"})
 """What the claims `typ` and `token_use` of access tokens say, where there are any."""
 _ID_CLAIMS = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
 """Claims that only an ID token has."""
+_SECONDS = 5
+_LARGEST = 1_000_000
+"""Bytes of a key set that are read."""
 
 
 def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
@@ -48,11 +54,33 @@ def token_reader(settings: TokenSettings) -> Callable[[str], Key | None]:
 def _signing_keys(settings: TokenSettings) -> Callable[[str], Any]:
     if settings.jwks.startswith(("https://", "http://")):
         address = check_address(settings.jwks, what="server.tokens.jwks", allow_private=settings.allow_private)
-        client = jwt.PyJWKClient(address, timeout=5)
+        client = _KeySet(address, Way(allow_private=settings.allow_private))
         return lambda token: client.get_signing_key_from_jwt(token).key
     found = jwt.PyJWKSet.from_dict(json.loads(Path(settings.jwks).read_text(encoding="utf-8")))
     by_id = {key.key_id: key.key for key in found.keys}
     return lambda token: by_id[jwt.get_unverified_header(token).get("kid")]
+
+
+class _KeySet(jwt.PyJWKClient):
+    """A provider's key set, fetched from where its address was checked to lead."""
+
+    def __init__(self, address: str, way: Way) -> None:
+        super().__init__(address, timeout=_SECONDS)
+        self._opener = opener_for(address, way)
+
+    def fetch_data(self) -> dict[str, Any]:
+        try:
+            with self._opener.open(self.uri, timeout=_SECONDS) as response:
+                found = cast("object", json.loads(response.read(_LARGEST)))
+        except (OSError, HTTPException, ValueError, RecursionError) as error:
+            raise jwt.PyJWKClientConnectionError(f"the key set at {self.uri} cannot be had: {error}") from None
+        if not isinstance(found, dict):
+            raise jwt.PyJWKClientError(f"the key set at {self.uri} is no object")
+        keys = cast("dict[str, Any]", found)
+        if self.jwk_set_cache is not None:
+            self.jwk_set_cache.put(keys)
+        self._last_successful_fetch = monotonic()  # from which the library counts its pause between fetches
+        return keys
 
 
 def _key(header: Mapping[str, Any], claims: Mapping[str, Any], settings: TokenSettings) -> Key | None:

@@ -47,7 +47,10 @@ class AnthropicService(SdkService):
     """Messages of one model."""
 
     def _open(self) -> sdk.Anthropic:
-        return cast("sdk.Anthropic", _import().Anthropic(api_key=self.api_key, base_url=self.base_url, max_retries=0))
+        package = _import()
+        http = package.DefaultHttpxClient(follow_redirects=False)
+        opened = package.Anthropic(api_key=self.api_key, base_url=self.base_url, max_retries=0, http_client=http)
+        return cast("sdk.Anthropic", opened)
 
     def _request(self, messages: Sequence[Message], max_tokens: int | None, tools: Sequence[object]) -> dict[str, Any]:
         system, talk = wire.dump(messages)

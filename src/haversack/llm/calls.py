@@ -14,6 +14,7 @@ import msgspec
 
 from haversack.errors import ServiceError, ServiceTimeout
 from haversack.llm.port import Cancel, Reply, ServiceCancelled
+from haversack.redact import without_secrets
 
 __all__ = [
     "DEFAULT_PATIENCE",
@@ -111,6 +112,12 @@ def failure(error: Exception, sdk: Any) -> ServiceError:
         return ServiceTimeout("the chat service did not answer in time")
     if isinstance(error, sdk.APIStatusError):
         refused = cast("Any", error)
+        if target := refused.response.headers.get("location"):
+            where = without_secrets(target)
+            said = (
+                f"the chat service answered {refused.status_code}, a redirect to {where!r}: redirects are not followed;"
+            )
+            return CallFailed(f"{said} set base_url to where the service is", status=refused.status_code)
         wait = parse_retry_after(refused.response.headers.get("retry-after"))
         return CallFailed(f"the chat service refused: {refused}", status=refused.status_code, retry_after=wait)
     return CallFailed(f"the chat service could not be reached or understood: {error!r}")

@@ -52,7 +52,10 @@ class OpenAIService(SdkService):
     """Chat completions of one model."""
 
     def _open(self) -> sdk.OpenAI:
-        return cast("sdk.OpenAI", _import().OpenAI(api_key=self.api_key, base_url=self.base_url, max_retries=0))
+        package = _import()
+        http = package.DefaultHttpxClient(follow_redirects=False)
+        opened = package.OpenAI(api_key=self.api_key, base_url=self.base_url, max_retries=0, http_client=http)
+        return cast("sdk.OpenAI", opened)
 
     def _request(self, messages: Sequence[Message], max_tokens: int | None, tools: Sequence[object]) -> dict[str, Any]:
         request: dict[str, Any] = {"model": self.model, "messages": wire.dump(messages)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from haversack.errors import NotFoundError
 from haversack.maintenance.checks import require_confirmation
 from haversack.maintenance.run import Desk, running
-from haversack.store.port import SYSTEM, Batch, Census, Erasure
+from haversack.store.port import BYTES_WAIT, SYSTEM, Batch, Census, Erasure
 
 __all__ = ["ResetDone", "reset"]
 
@@ -28,12 +28,15 @@ class ResetDone:
     snapshot: str | None = None
     """The snapshot that was taken before; it still holds everything."""
     run: str | None = None
+    scrubbed: bool = True
+    """False while erased bytes are left in a file, as in `Forgotten`."""
 
     def __str__(self) -> str:
         verb = "would erase" if self.preview else "erased"
         memories = sum(sum(each.memories.values()) + each.deleted for each in self.namespaces.values())
         turns = sum(each.turns for each in self.namespaces.values())
-        return f"{verb} for good: {memories} memories and {turns} turns in {len(self.namespaces)} namespaces"
+        waiting = "" if self.scrubbed else f"; {BYTES_WAIT}"
+        return f"{verb} for good: {memories} memories and {turns} turns in {len(self.namespaces)} namespaces{waiting}"
 
 
 def reset(

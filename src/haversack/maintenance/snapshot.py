@@ -12,6 +12,7 @@ import glob
 import hashlib
 import os
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Generator, Mapping
@@ -25,6 +26,7 @@ import msgspec
 
 from haversack.errors import NoSpaceError, NotAStoreError, NotFoundError, RefusedError, StoreError
 from haversack.maintenance.checks import require_space
+from haversack.private import create
 from haversack.store.port import SYSTEM, Batch, Census, Erasure, Snapshots, Store
 from haversack.store.site import Site
 
@@ -198,11 +200,24 @@ def _manifest_of(archive: zipfile.ZipFile) -> bytes:
     return manifest
 
 
-def verify(path: Path) -> Manifest:
-    """Read the whole snapshot and compare it with its manifest; NotAStoreError when a byte differs."""
+def verify(site: Site, path: Path) -> Manifest:
+    """Read the whole snapshot, compare it with its manifest and open the store in it, as a restore would.
+
+    Raises NotAStoreError when a byte differs, or the store is not as Haversack makes it. One under another key than
+    the store's cannot be opened: its bytes alone are compared.
+    """
     manifest = read_manifest(path)
+    if manifest.key == site.shown(""):
+        with unpacked(site, path, _room_for(site, path)):
+            return manifest
     _check(path, manifest)
     return manifest
+
+
+def _room_for(site: Site, path: Path) -> Path:
+    """A folder to unpack in: where leftovers would be found, or any other that can be written."""
+    wanted = (site.path.absolute().parent, path.absolute().parent)
+    return next((each for each in wanted if os.access(each, os.W_OK)), Path(tempfile.gettempdir()))
 
 
 @contextmanager
@@ -215,14 +230,24 @@ def unpacked(site: Site, path: Path, folder: Path) -> Generator[tuple[Path, Mani
     partial = folder / f"{site.path.name}.partial-{os.getpid()}-{manifest.id}"
     try:
         _check_seal(path)
-        with _reading(path) as source, partial.open("wb") as target:
+        _discard(partial)
+        with _reading(path) as source, create(partial) as target:
             _compare(path, manifest, _pour(source, target, manifest.bytes))
             os.fsync(target.fileno())
-        if contents_of(site, partial) != dict(manifest.namespaces):
+        if _contents_in(site, path, partial) != dict(manifest.namespaces):
             raise NotAStoreError(f"{path} does not hold what its manifest says")
         yield partial, manifest
     finally:
         _discard(partial)
+
+
+def _contents_in(site: Site, path: Path, store: Path) -> dict[str, Contents]:
+    """What the store of a snapshot holds; what is wrong with it is told of the snapshot, not of a file soon gone."""
+    try:
+        return contents_of(site, store)
+    except NotAStoreError as error:
+        told = str(error).replace(str(store), _STORE)
+        raise NotAStoreError(f"{path} is refused: unzipped, its {told}") from None
 
 
 def listed(folder: Path) -> list[Snapshot]:
@@ -249,7 +274,7 @@ def _narrow(site: Site, copy: Path, only: str) -> None:
 
 
 def _write(partial: Path, copy: Path, manifest: Manifest) -> None:
-    with partial.open("xb") as file:
+    with create(partial) as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
             archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
             with copy.open("rb") as source, archive.open(_STORE, "w", force_zip64=True) as target:

@@ -152,6 +152,7 @@ def _forget(ns: Namespace, said: takes.ForgetArguments, _: ToolOptions) -> Answe
             "derived": list(outcome.derived),
             "turns": list(outcome.turns),
             "certificate": outcome.certificate,
+            "scrubbed": outcome.scrubbed,
         },
         memories=gone,
         destroys=not outcome.preview,

@@ -62,6 +62,8 @@ from haversack.server.watch import Metrics, Watch
 __all__ = ["create_app", "scopes_of"]
 
 _FLUSH_EVERY = 0.5
+_SCRUB_EVERY, _SCRUB_AT_LEAST_EVERY = 1.0, 60.0
+"""Seconds between tries to finish erasures; each that fails doubles the wait."""
 _ROUTERS = (
     health.router,
     namespaces.router,
@@ -262,14 +264,14 @@ def _refuse_open_routes(app: FastAPI) -> None:
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     """Warm before the first request; while it runs, what gathers in memory is written every half second."""
     await asyncio.to_thread(app.state.sack.warm_up)
-    flushing = asyncio.create_task(_flush_often(app.state.sack))
+    working = [asyncio.create_task(work(app.state.sack)) for work in (_flush_often, _scrub_often)]
     try:
         yield
     finally:
         app.state.stopping.set()
-        flushing.cancel()
-        with suppress(asyncio.CancelledError):
-            await flushing
+        for task in working:
+            task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
         await asyncio.to_thread(_flush, app.state.sack)
 
 
@@ -277,6 +279,22 @@ async def _flush_often(sack: Haversack) -> None:
     while True:
         await asyncio.sleep(_FLUSH_EVERY)
         await asyncio.to_thread(_flush, sack)
+
+
+async def _scrub_often(sack: Haversack) -> None:
+    """Erased bytes that a reader kept in the files go when it has ended, though nobody writes."""
+    wait = _SCRUB_EVERY
+    while True:
+        await asyncio.sleep(wait)
+        done = await asyncio.to_thread(_scrub, sack)
+        wait = _SCRUB_EVERY if done else min(2 * wait, _SCRUB_AT_LEAST_EVERY)
+
+
+def _scrub(sack: Haversack) -> bool:
+    try:
+        return sack.maintenance.scrub()
+    except StoreError:
+        return False
 
 
 def _flush(sack: Haversack) -> None:

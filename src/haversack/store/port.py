@@ -19,6 +19,7 @@ from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.model.query import Filter
 
 __all__ = [
+    "BYTES_WAIT",
     "BY_SESSION",
     "LEASE",
     "SEGMENT",
@@ -411,6 +412,10 @@ class Snapshots(Protocol):
         Raises StoreError when the path exists or cannot be written; no partial file is left under that name.
         """
         ...
+
+
+BYTES_WAIT = "a reader still holds the old bytes, the next write or opening removes them"
+"""What every door says of an erasure that is not finished in the files."""
 
 
 class Scrubs(Protocol):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from haversack.private import open_to_others
 from haversack.store.port import Store
 
-__all__ = ["Fault", "Salvaged", "Site"]
+__all__ = ["Fault", "Salvaged", "Site", "exposed"]
+
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +28,15 @@ class Fault:
     """Whether something may be lost or unreadable; the others only want tidying."""
     mends: bool = False
     """Whether `mend` puts it right without losing anything."""
+
+
+def exposed(paths: Iterable[Path]) -> Iterator[Fault]:
+    """Yield one fault when other users of this machine may read some of these files."""
+    if found := open_to_others(paths):
+        names = ", ".join(each.name for each in found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
+        what = f"other users of this machine may read {names}"
+        helps = f"chmod go-rwx {shlex.join(str(each.absolute()) for each in found)}"
+        yield Fault(code="exposed", what=what, helps=helps, severe=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import SUBJECT, fingerprint
@@ -19,6 +20,7 @@ from haversack.model.lives import DELETED_AT, DUPLICATE_OF, lives_of
 from haversack.model.memory import Json, Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
 from haversack.model.query import Filter
+from haversack.store import lease as leases
 from haversack.store.port import (
     BY_SESSION,
     LEASE,
@@ -33,6 +35,7 @@ from haversack.store.port import (
     Vector,
     Written,
 )
+from haversack.testing.names import NEAR_NAMES
 
 __all__ = ["StoreContract", "sample_memory", "sample_turn"]
 
@@ -663,6 +666,25 @@ class StoreContract(ABC):
         put(b"4", 0)
         assert store.record("n", "c", "k") == Record(collection="c", key="k", value=b"4", version=1)
 
+    def test_of_two_who_take_a_lease_at_once_one_has_it(self) -> None:
+        store = self.open_store()
+        for round_, kind in enumerate(("first", "expired", "released")):
+            won: list[leases.Lease | None] = []
+            between = _Meanwhile(store, lambda won=won, at=3 * round_: won.append(_taken(store, "quick", at)))
+            assert _taken(cast("Store", between), "slow", 3 * round_) is None, kind
+            (lease,) = won
+            assert lease is not None
+            assert leases.held_by(store, "n", "work", _START + timedelta(minutes=3 * round_)) == "quick"
+            if kind == "expired":
+                leases.release(store, "n", lease)
+
+    def test_of_two_who_write_the_first_version_of_a_record_one_is_told(self) -> None:
+        store = self.open_store()
+        one, two = (Written(collection="c", key="k", value=value, expected=0) for value in (b"1", b"2"))
+        store.apply("n", Batch(records=(one,)))
+        _refused(ConflictError, lambda: store.apply("n", Batch(records=(two,))))
+        assert store.record("n", "c", "k") == Record(collection="c", key="k", version=1, value=b"1")
+
     def test_records_are_listed_by_key(self) -> None:
         store = self.open_store()
         keys = ["", "a", "a%", "a\0", "aa", "ab", "b", "\u00e9", "\uffff", "\U0001f600", "\U0010ffff", "A"]
@@ -739,7 +761,7 @@ class StoreContract(ABC):
 
     def test_nothing_crosses_namespaces(self) -> None:
         store = self.open_store()
-        names = ["a", "A", "a ", "a\0", "a\0b", "a%", "a_", "../a", "\u00e9", "e\u0301", "'; --", "\U0001f600", "*"]
+        names = list(NEAR_NAMES)
         for number, name in enumerate(names):
             store.apply(name, _everything(number))
         store.apply(SYSTEM, Batch(records=(Written(collection="c", key="k", value=b"system"),)))
@@ -749,9 +771,20 @@ class StoreContract(ABC):
             (turn,) = store.turns(name, "s")
             assert (memory.content, turn.message.text) == (f"statement {number}", f"words {number}")
             assert [record.value for record in store.records(name, "c")] == [str(number).encode()]
-            assert store.prices(name, "e", [f"{each:026d}" for each in range(20)]) == {f"{number:026d}": number}
+            everybody = [f"{each:026d}" for each in range(len(names))]
+            assert store.prices(name, "e", everybody) == {f"{number:026d}": number}
+            assert store.vectors(name, "m", everybody) == {f"{number:026d}": bytes([number])}
+            marks = [fingerprint(Kind.FACT, f"statement {each}") for each in range(len(names))]
+            assert store.by_fingerprint(name, marks) == {marks[number]: f"{number:026d}"}
+            counted = store.census(name)
+            assert (counted.memories, counted.turns, counted.sessions) == ({"fact": 1}, 1, 1)
+            assert store.sequence(name) == 1
         store.apply(names[0], Batch(erase=Erasure(everything=True, graves=False)))
         assert store.namespaces() == sorted(names[1:])
+        for number, name in enumerate(names[1:], start=1):
+            assert [memory.content for memory in store.changes(name).memories] == [f"statement {number}"]
+            store.apply(name, Batch(turns=(sample_turn(0),)))  # what another erased may still be said here
+            assert len(store.turns(name, "s")) == 2
         record = store.record(SYSTEM, "c", "k")
         assert record is not None
         assert record.value == b"system"
@@ -851,7 +884,31 @@ def _everything(number: int) -> Batch:
         turns=(sample_turn(number),),
         prices=(Price(memory=f"{number:026d}", encoding="e", tokens=number),),
         records=(Written(collection="c", key="k", value=str(number).encode()),),
+        vectors=(Vector(memory=f"{number:026d}", model="m", data=bytes([number])),),
     )
+
+
+class _Meanwhile:
+    """A store in which something else happens once, right behind the next reading of a record."""
+
+    def __init__(self, store: Store, happens: Callable[[], object]) -> None:
+        self._store = store
+        self._happens: Callable[[], object] | None = happens
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def record(self, namespace: str, collection: str, key: str) -> Record | None:
+        found = self._store.record(namespace, collection, key)
+        happens, self._happens = self._happens, None
+        if happens is not None:
+            happens()
+        return found
+
+
+def _taken(store: Store, owner: str, minutes: int = 0) -> leases.Lease | None:
+    now = _START + timedelta(minutes=minutes)
+    return leases.acquire(store, "n", "work", owner=owner, now=now, seconds=60)
 
 
 def _refused(error: type[Exception], call: Callable[[], object]) -> None:

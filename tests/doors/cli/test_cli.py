@@ -317,6 +317,29 @@ def test_an_export_goes_through_links_and_pipes_and_never_replaces_them(run: Run
     assert (run("export", "nowhere/x").code, run("export", ".").code) == (3, 2)
 
 
+def test_variables_of_others_stop_no_command(tmp_path: Path) -> None:
+    env = {
+        **os.environ,
+        "HAVERSACK_PORT": "tcp://10.0.0.1:80",
+        "HAVERSACK_SERVICE_HOST": "10.0.0.1",
+        "HAVERSACK_SHOP": "x",
+    }
+    program = [
+        sys.executable,
+        "-m",
+        "haversack",
+        "remember",
+        "The boat lies in Bergen.",
+        "--store",
+        str(tmp_path / "a.db"),
+    ]
+    done = subprocess.run([*program, "--json"], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, msgspec.json.decode(done.stdout)[0]["content"]) == (0, "The boat lies in Bergen.")
+    assert done.stderr.splitlines() == [
+        "the environment variable HAVERSACK_SHOP is not known: did you mean 'HAVERSACK_STORE'?"
+    ]
+
+
 def test_completion_is_offered(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("haversack")
     env = {**os.environ, "_HAVERSACK_COMPLETE": "bash_source"}
@@ -397,3 +420,57 @@ def test_recall_by_similarity_alone(run: Run) -> None:
     refused = run("recall", "tea", "--weights", "similar", "--store", "m.db")
     assert refused.code != 0
     assert "similarity" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "what"),
+    [
+        (("recall", "-5"), "haversack recall", "QUERY"),
+        (("remember", "-5 degrees"), "haversack remember", "CONTENT"),
+        (("remember", "- milk"), "haversack remember", "CONTENT"),
+        (("why", "-q", "x"), "haversack why", "QUERY"),
+        (("keys", "revoke", "-x"), "haversack keys revoke", "ID"),
+    ],
+)
+def test_text_that_begins_with_a_dash_is_told_how_to_come_in(
+    run: Run, words: tuple[str, ...], command: str, what: str
+) -> None:
+    answer = run(*words)
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1] == (
+        f"haversack: text that begins with a dash goes behind --, as in: {command} -- {what}"
+    )
+
+
+def test_behind_two_dashes_it_comes_in(run: Run) -> None:
+    assert run("remember", "--json", "--", "-5 degrees").data[0]["content"] == "-5 degrees"
+    assert run("recall", "--json", "--", "-5").code == 0
+
+
+def test_a_misspelt_option_is_not_taken_for_text(run: Run) -> None:
+    answer = run("recall", "q", "--tpo-k", "3")
+    assert "--top-k" in answer.err
+    assert "behind --" not in answer.err
+    assert "behind --" not in run("stats", "-x").err
+
+
+def test_a_key_is_revoked_by_its_name_where_only_one_live_key_has_it(run: Run) -> None:
+    for name in ("phone", "phone", "laptop"):
+        run("keys", "create", name)
+    listed = run("keys", "list", "--json").data
+    phones = [key["id"] for key in listed if key["name"] == "phone"]
+    assert run("keys", "revoke", "laptop").code == 0
+    twice = run("keys", "revoke", "phone")
+    assert twice.code == 2
+    assert twice.err == f"haversack: 2 live keys are called 'phone': name one by its id, {phones[0]} or {phones[1]}\n"
+    assert run("keys", "revoke", phones[0]).code == 0
+    assert run("keys", "revoke", "phone", "--json").data["id"] == phones[1]
+    assert run("keys", "revoke", "phone").code == 3
+    assert run("keys", "revoke", "nobody").code == 3
+
+
+def test_the_name_of_a_key_in_its_grace_is_not_enough(run: Run) -> None:
+    run("keys", "create", "phone")
+    fresh = run("keys", "rotate", "phone", "--grace", "1h", "--json").data["key"]
+    assert run("keys", "revoke", "phone").code == 2
+    assert run("keys", "revoke", fresh["id"]).code == 0

@@ -51,6 +51,8 @@ def test_mistakes_name_what_is_near(room: Any) -> None:
     assert "--exec" in here.paper.notes[0]
     here.say("/context")
     assert here.paper.notes == ["nothing was said yet: say something first, or give a query"]
+    here.say("/remember -5 degrees")
+    assert "text that begins with a dash goes behind --, as in: /remember -- WORDS..." in here.paper.notes[0]
     here.say("/help nothing")
     assert "no command /nothing" in here.paper.notes[0]
 

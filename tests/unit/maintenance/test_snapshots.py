@@ -77,7 +77,7 @@ def left_in(site: SqliteSite) -> set[str]:
 
 def test_a_snapshot_says_what_it_holds_and_opens_with_any_unzip(store: SqliteStore, site: SqliteSite) -> None:
     snapshot = taken(store, site)
-    manifest = verify(snapshot.path)
+    manifest = verify(site, snapshot.path)
     assert manifest == snapshot.manifest == read_manifest(snapshot.path)
     assert (manifest.taken_at, manifest.program, manifest.schema, manifest.only) == (NOW, "0.1.0", 3, None)
     assert manifest.namespaces["a"].census == store.census("a")
@@ -149,7 +149,7 @@ def test_every_changed_byte_is_noticed(store: SqliteStore, site: SqliteSite) -> 
     for place in {*range(0, len(whole), 211), len(whole) - 1}:
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(NotAStoreError):
-            verify(path)
+            verify(site, path)
     for end in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:end])
         with pytest.raises(NotAStoreError):
@@ -233,7 +233,7 @@ def test_erasing_reaches_snapshots(store: SqliteStore, site: SqliteSite) -> None
     done = archive.erase_from(site, snapshot, erase, NOW)
     assert done is not None
     assert (done.id, done.memories, done.turns) == (OCCASION.id, 1, 0)
-    manifest = verify(snapshot.path)
+    manifest = verify(site, snapshot.path)
     assert (done.before, done.after) == (snapshot.manifest.sha256, manifest.sha256)
     assert done.before != done.after
     assert (manifest.rewritten_at, manifest.taken_at, manifest.id) == (NOW, NOW, OCCASION.id)

@@ -12,6 +12,7 @@ from haversack.assemble.picture import draw_ledger
 from haversack.cli import show
 from haversack.cli.options import Conditions, Place, conditions, place, section_weights, weighted
 from haversack.engine.reading import Hit
+from haversack.private import create
 
 __all__ = ["COMMANDS", "show_account", "show_verdicts"]
 
@@ -85,7 +86,8 @@ def context(
         given |= weighted(ns, given.get("layout"), weight)
         packed = ns.context(query, **given, **chosen.given())
     if chart is not None:
-        chart.write_text(draw_ledger(packed.ledger, query), encoding="utf-8")
+        with create(chart, replace=True) as file:
+            file.write(draw_ledger(packed.ledger, query).encode())
         show.note(f"drew {chart}")
     if place.as_json:
         show.json_line(packed.to_dict())

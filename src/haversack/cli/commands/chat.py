@@ -196,7 +196,7 @@ class _Edge:
     def _site(self) -> Site:
         site = site_of(self._place.store, config=self._place.config)
         if site is None:
-            raise RefusedError("capability", f"{self._place.store} has no files")
+            raise RefusedError("capability", f"{self._place.shown} has no files")
         return site
 
 

@@ -55,7 +55,7 @@ def doctor(place: Place, *, fix: bool, salvage: Path | None) -> None:
     """
     site = site_of(place.store, config=place.config)
     if site is None:
-        raise InputError(f"{place.store} has no files to examine")
+        raise InputError(f"{place.shown} has no files to examine")
     if salvage is not None:
         saved = site.salvage(salvage)
         if place.as_json:
@@ -97,7 +97,7 @@ def _examined(place: Place, faults: list[Fault], mended: tuple[str, ...]) -> _Re
             faults.append(Fault(code="unreadable", what=str(error), helps="restore the last snapshot"))
     found = tuple(faults) if health is None else health.faults
     return _Report(
-        store=place.store,
+        store=place.shown,
         sound=not any(fault.severe for fault in found),
         faults=found,
         mended=mended,

@@ -9,6 +9,7 @@ import click
 from haversack.cli import show
 from haversack.cli.options import Place, place
 from haversack.clock import utc_now
+from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Issued, Key, Scope
 from haversack.errors import InputError
 from haversack.model.times import read_time
@@ -81,14 +82,14 @@ def list_keys(place: Place) -> None:
 )
 @place
 def rotate(place: Place, key_id: str, grace: str) -> None:
-    """A new key with the same rights in place of this one.
+    """A new key with the same rights in place of this one. ID may be a name, as for revoke.
 
     \b
     Example:
       haversack keys rotate mzxw6ytboi5dcmbr --grace 24h
     """
     with place.open() as sack:
-        issued = sack.keys.rotate(key_id, grace=_span(grace))
+        issued = sack.keys.rotate(_id_of(sack, key_id), grace=_span(grace))
     _tell(place, issued)
 
 
@@ -97,15 +98,17 @@ def rotate(place: Place, key_id: str, grace: str) -> None:
 @click.option("--with-children", is_flag=True, help="Also the keys that it made, and those that they made.")
 @place
 def revoke(place: Place, key_id: str, *, with_children: bool) -> None:
-    """From now on the key opens nothing.
+    """From now on the key opens nothing. ID may be the key's name, where only one live key has it.
 
     \b
-    Example:
+    Examples:
       haversack keys revoke mzxw6ytboi5dcmbr --with-children
+      haversack keys revoke "phone of Alice"
     """
     with place.open() as sack:
-        revoked = sack.keys.revoke(key_id, children=with_children)
-        left = [key for key in sack.keys.children(key_id) if key.is_live(utc_now())]
+        chosen = _id_of(sack, key_id)
+        revoked = sack.keys.revoke(chosen, children=with_children)
+        left = [key for key in sack.keys.children(chosen) if key.is_live(utc_now())]
     for key in revoked:
         if place.as_json:
             show.json_line(key)
@@ -122,6 +125,17 @@ def _tell(place: Place, issued: Issued) -> None:
     show.text(issued.secret)
     reach = "every namespace" if issued.key.namespaces is None else ", ".join(issued.key.namespaces)
     show.note(f"{issued.key.name}: {issued.key.scope} in {reach}. Keep the secret: it is not shown again.")
+
+
+def _id_of(sack: Haversack, given: str) -> str:
+    """The id of the key that was named by its id or, unambiguously, by its name; what is neither stays as it is."""
+    known = sack.keys.all()
+    if any(key.id == given for key in known):
+        return given
+    named = [key.id for key in known if key.name == given and key.is_live(utc_now())]
+    if len(named) > 1:
+        raise InputError(f"{len(named)} live keys are called {given!r}: name one by its id, {' or '.join(named)}")
+    return named[0] if named else given
 
 
 def _row(key: Key) -> tuple[object, ...]:

@@ -59,7 +59,7 @@ def stats(place: Place) -> None:
         lacking = {name: sack.namespace(name).unembedded() for name in names}
     if place.as_json:
         shown = {name: asdict(census) | {"unembedded": lacking[name]} for name, census in counts.items()}
-        show.json_line({"store": place.store, "namespaces": shown})
+        show.json_line({"store": place.shown, "namespaces": shown})
         return
     rows = [
         (

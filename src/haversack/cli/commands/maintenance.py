@@ -33,7 +33,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--only", metavar="NAMESPACE", help="One namespace alone.")
 @click.option("--execute", is_flag=True, help="Take it; without this the command says where it would go.")
 @click.option("--list", "list_", is_flag=True, help="List the snapshots that are known.")
-@click.option("--verify", type=_FILE, metavar="FILE", help="Read a snapshot whole and compare it with its manifest.")
+@click.option("--verify", type=_FILE, metavar="FILE", help="Read a snapshot whole, compare and open it.")
 @click.option("--scheduled", is_flag=True, help="Take one only if it is due, and remove those that need not be kept.")
 @click.option("--every", type=click.FloatRange(min=0, min_open=True), metavar="HOURS", help="Set the schedule.")
 @click.option("--keep", nargs=3, type=int, metavar="LAST DAILY WEEKLY", help="Set how many scheduled ones are kept.")
@@ -61,7 +61,10 @@ def snapshot(  # noqa: PLR0913 - its options
       haversack snapshot --every 24 --keep 7 7 4
     """
     if verify is not None:
-        manifest = verify_snapshot(verify)
+        site = site_of(place.store, config=place.config)
+        if site is None:
+            raise InputError(f"{place.shown} has no files: name a store by --store, whose key opens the snapshot")
+        manifest = verify_snapshot(site, verify)
         _tell(place, manifest, [f"{verify} is whole: taken {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"])
         return
     with place.open() as sack:
@@ -207,20 +210,20 @@ def rekey(place: Place, *, new_key_file: Path | None, decrypt: bool, execute: bo
     new_key = None if new_key_file is None else read_key_file(new_key_file)
     site = _site(place)
     if site.schema(site.path) == 0:
-        raise NotFoundError(f"there is no store at {place.store}")
+        raise NotFoundError(f"there is no store at {place.shown}")
     what = "without encryption" if new_key is None else f"under the key in {new_key_file}"
     if not execute:
-        _tell(place, {"store": place.store, "preview": True}, [f"would write {place.store} anew {what}"], preview=True)
+        _tell(place, {"store": place.shown, "preview": True}, [f"would write {place.shown} anew {what}"], preview=True)
         return
     rows = write_anew(place.store, new_key=new_key, config=place.config)
-    lines = [f"{place.store} is written {what}: {sum(rows.values())} rows", "snapshots keep the key that they had"]
-    _tell(place, {"store": place.store, "preview": False, "rows": rows}, lines)
+    lines = [f"{place.shown} is written {what}: {sum(rows.values())} rows", "snapshots keep the key that they had"]
+    _tell(place, {"store": place.shown, "preview": False, "rows": rows}, lines)
 
 
 def _site(place: Place) -> Site:
     site = site_of(place.store, config=place.config)
     if site is None:
-        raise InputError(f"{place.store} has no files to restore")
+        raise InputError(f"{place.shown} has no files to restore")
     return site
 
 
@@ -242,7 +245,7 @@ def _schema(place: Place, *, execute: bool) -> None:
     site = _site(place)
     found, newest = site.schema(site.path), site.newest_schema
     if found == 0:
-        raise NotFoundError(f"there is no store at {place.store}")
+        raise NotFoundError(f"there is no store at {place.shown}")
     if execute and found < newest:
         site.open(site.path).close()
     done = execute and found < newest

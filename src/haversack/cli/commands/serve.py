@@ -54,7 +54,7 @@ def serve(place: Place, host: str, port: int, embedder: str | None, *, without_k
     with open_haversack(place.store, embedder=embedder, config=config) as sack:
         if not settings.open and settings.tokens is None and not sack.keys.ever_existed() and sys.stdout.isatty():
             _make_first_key(sack)
-        show.note(f"listening on http://{host}:{port} over {place.store}; stop with Ctrl-C")
+        show.note(f"listening on http://{host}:{port} over {place.shown}; stop with Ctrl-C")
         listen(sack, settings, host=host, port=port, pages=_pages(sack, config, by_key=not settings.open))
 
 

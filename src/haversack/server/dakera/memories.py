@@ -164,7 +164,7 @@ def forget(caller: WriteCaller, body: ForgetBody) -> Response:
     done = here.ns.forget(names, hard=body.hard)
     here.note("forget for good" if body.hard else "forget", ids=(*done.memories, *done.derived), now=True)
     gone: list[JsonValue] = [names.get(one, one) for one in (*done.memories, *done.derived)]
-    return answer({"deleted_count": len(gone), "memory_ids": gone, "hard": body.hard})
+    return answer({"deleted_count": len(gone), "memory_ids": gone, "hard": body.hard, "scrubbed": done.scrubbed})
 
 
 @router.post("/memories/recall/batch", response_model=Answer, responses=PROBLEMS)

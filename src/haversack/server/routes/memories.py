@@ -78,6 +78,8 @@ class ForgottenShape(TypedDict):
     everything: bool
     at: str | None
     certificate: str
+    scrubbed: bool
+    """Whether erased bytes are gone from the store's files; the server goes on while a reader holds them."""
     snapshots: list[str]
     """The store's snapshots that may still hold what was forgotten for good."""
 
@@ -256,5 +258,6 @@ def _forgotten(here: In, done: Forgotten) -> ForgottenShape:
         everything=done.everything,
         at=None if done.at is None else done.at.isoformat(),
         certificate=done.certificate,
+        scrubbed=done.scrubbed,
         snapshots=[each.path.name for each in holding],
     )

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import threading
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +34,8 @@ __all__ = ["Connections", "Lease", "connect", "typed_error"]
 _SETTINGS = (
     "PRAGMA synchronous = FULL",  # an acknowledged write survives a power cut
     "PRAGMA secure_delete = ON",  # freed cells and pages are overwritten with zeros
+    "PRAGMA trusted_schema = OFF",  # what stands in a schema calls no function that has effects
+    "PRAGMA cell_size_check = ON",  # a damaged page is noticed when it is read
     "PRAGMA wal_autocheckpoint = 1000",
     "PRAGMA journal_size_limit = 67108864",
     "PRAGMA cache_size = -8000",
@@ -46,7 +49,7 @@ _inherited: list[sqlite3.Connection] = []
 
 
 def connect(path: Path, busy_timeout: float, *, mode: str, cipher: Cipher | None = None) -> sqlite3.Connection:
-    """A connection in autocommit; `mode` is rw, rwc, ro or immutable (nothing can write: neither lock nor WAL)."""
+    """A connection in autocommit; `mode` is rw, ro or immutable (nothing can write: neither lock nor WAL)."""
     uri = f"{path.absolute().as_uri()}?{'mode=ro&immutable=1' if mode == 'immutable' else f'mode={mode}'}"
     options: _Options = {
         "uri": True,
@@ -59,10 +62,19 @@ def connect(path: Path, busy_timeout: float, *, mode: str, cipher: Cipher | None
     try:
         for setting in _SETTINGS:
             connection.execute(setting)
+        _defend(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _defend(connection: sqlite3.Connection) -> None:
+    """Take away statements that could damage the file, where Python can (from 3.12)."""
+    configure: Callable[[int, bool], None] | None = getattr(connection, "setconfig", None)
+    option: int | None = getattr(sqlite3, "SQLITE_DBCONFIG_DEFENSIVE", None)
+    if configure is not None and option is not None:
+        configure(option, True)  # noqa: FBT003 - SQLite's own shape
 
 
 class _Options(TypedDict):

@@ -11,7 +11,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial
@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from haversack.errors import NewerStoreError, NotAStoreError
+from haversack.private import create
 from haversack.store.sqlite.connection import connect, typed_error
+from haversack.store.sqlite.schema import refuse_acting
 
 if TYPE_CHECKING:
     from haversack.store.sqlite.cipher import Cipher
@@ -138,7 +140,9 @@ def migrate(path: Path, busy_timeout: float, migrations: Sequence[Migration], ci
 
     The copy `NAME.before-vN` stays until the next hard erasure, or until its owner removes it.
     """
-    connection = connect(path, busy_timeout, mode="rwc", cipher=cipher)
+    with suppress(OSError):  # it is there, or opening it says why it cannot be
+        create(path.resolve()).close()
+    connection = connect(path, busy_timeout, mode="rw", cipher=cipher)
     try:
         _use_wal(connection, busy_timeout)
         untouched = True
@@ -155,6 +159,7 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
     """A consistent copy in one step, in place of what is at the path; it appears there whole or not at all."""
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
+        create(partial).close()  # VACUUM INTO fills an empty file, and would make one that anybody can read
         connection.execute("VACUUM INTO ?", (str(partial),))
         with partial.open("rb") as file:
             os.fsync(file.fileno())
@@ -176,6 +181,7 @@ def _step(
     connection.execute("BEGIN IMMEDIATE")
     try:
         _look(connection, path, newest)
+        refuse_acting(connection, path)
         found = _number(connection, "PRAGMA user_version")
         ahead = found < migration.number
         if ahead and keep is not None and found > 0:

@@ -22,10 +22,13 @@ def is_pending(connection: sqlite3.Connection) -> bool:
     return connection.execute(f"SELECT EXISTS ({_PENDING})").fetchone() == (1,)
 
 
-def scrub(connection: sqlite3.Connection, path: Path, *, patience: float, afterwards: float) -> bool:
+def scrub(
+    connection: sqlite3.Connection, path: Path, *, patience: float, afterwards: float, rebuilt: set[tuple[str, int]]
+) -> bool:
     """Remove what erasures left in the files; whether nothing is left. Waits at most about `patience` seconds twice.
 
     `afterwards` is the busy time-out to go back to. An error (busy, full disk) leaves the rest for another time.
+    `rebuilt` holds the erasures since which the file was rebuilt while its log could not be truncated: once is enough.
     """
     connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
     try:
@@ -34,7 +37,9 @@ def scrub(connection: sqlite3.Connection, path: Path, *, patience: float, afterw
             return True
         for copy in snapshots_of(path):
             copy.unlink()
-        connection.execute("VACUUM")
+        if not rebuilt.issuperset(pending):
+            connection.execute("VACUUM")
+            rebuilt.update(pending)
         busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             return False
@@ -42,6 +47,7 @@ def scrub(connection: sqlite3.Connection, path: Path, *, patience: float, afterw
             "UPDATE sequences SET scrubbed = max(scrubbed, ?2) WHERE namespace = ?1",
             pending,
         )
+        rebuilt.clear()
     except (sqlite3.Error, OSError):
         return False
     else:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
@@ -16,10 +15,12 @@ from typing import TYPE_CHECKING
 from haversack.errors import BusyError, NewerStoreError, NotAStoreError, StoreError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind
-from haversack.store.site import Fault, Salvaged
+from haversack.private import copy_file
+from haversack.store.site import Fault, Salvaged, exposed
 from haversack.store.sqlite.connection import connect, typed_error
 from haversack.store.sqlite.migrate import examine, migrate, shipped, snapshots_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
+from haversack.store.sqlite.schema import foreign_in, helps, remove_foreign, told
 from haversack.store.sqlite.scrub import is_pending
 from haversack.store.sqlite.store import SqliteStore, reading_mode, writable
 
@@ -31,6 +32,8 @@ __all__ = ["SqliteSite", "alone", "put_in_place", "typed"]
 _RESTORE = "restore the last snapshot, or copy out what can be read with `haversack doctor --salvage NEW`"
 _RIGHT = "name the right file and give the key that it was encrypted with, or restore the last snapshot"
 _MAKER = re.compile(r"partial-(\d+)|\.(\d+)\.partial")
+_BESIDE = ("-wal", "-shm", "-journal", ".previous*", ".restored*", ".before-v*")
+"""What else in the folder holds a store's words, by the end of its name."""
 _COUNTED = (
     ("prices", "memory"),
     ("vectors", "memory"),
@@ -84,7 +87,7 @@ class SqliteSite:
             # Writable where it can be: what a killed process left half done is then rolled back by looking.
             mode = "rw" if writable(self.path) else reading_mode(self.path)
             with closing(connect(self.path, 5.0, mode=mode, cipher=self._cipher)) as connection:
-                return [*found, *_looked_into(connection)]
+                return [*found, *_foreign(connection, self.path), *_looked_into(connection)]
         except sqlite3.Error as error:
             return [*found, Fault(code="unreadable", what=str(typed_error(error, self.path)), helps=_RESTORE)]
 
@@ -99,6 +102,7 @@ class SqliteSite:
         """See the protocol."""
         done = [f"removed {partial.name}, a copy that was not finished" for partial in self.sweep()]
         with typed(self.path), closing(connect(self.path, 5.0, mode="rw", cipher=self._cipher)) as connection:
+            done += [f"removed the {each.kind} {each.name}" for each in remove_foreign(connection, shipped())]
             for table, column in _COUNTED:
                 gone = connection.execute(f"DELETE FROM {table} AS t WHERE {_orphaned(column)}").rowcount
                 done += [f"removed {gone} {table} of memories that are gone"] if gone else []
@@ -175,6 +179,20 @@ class SqliteSite:
         if (network := network_of(self.path)) is not None:
             what = f"the store lies on a network file system ({network}), where two machines can damage it"
             yield Fault(code="network", what=what, helps=ONE_MACHINE, severe=False)
+        yield from exposed(self._private())
+
+    def _private(self) -> list[Path]:
+        """The store's file, and what stands beside it under names that begin like it."""
+        folder, name = self.path.absolute().parent, _literal(self.path.name)
+        patterns = (name, *(f"{name}{end}" for end in _BESIDE))
+        return sorted({each for pattern in patterns for each in folder.glob(pattern)})
+
+
+def _foreign(connection: sqlite3.Connection, path: Path) -> Iterator[Fault]:
+    if found := foreign_in(connection, shipped()):
+        what = f"the schema is not the one that Haversack makes: {told(found)}"
+        mends = all(each.is_removable for each in found)
+        yield Fault(code="schema", what=what, helps=helps(found, path), mends=mends)
 
 
 def _looked_into(connection: sqlite3.Connection) -> list[Fault]:
@@ -340,7 +358,7 @@ def _link(path: Path, keep: Path) -> None:
     try:
         os.link(path, keep)
     except OSError:  # a file system without hard links
-        shutil.copy2(path, keep)
+        copy_file(path, keep)
 
 
 def put_in_place(replacement: Path, path: Path) -> None:

@@ -26,6 +26,7 @@ from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into,
 from haversack.store.sqlite.moving import bury, distinct, erased, graves_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, session_of, turn_of
+from haversack.store.sqlite.schema import refuse_foreign
 from haversack.store.sqlite.scrub import is_pending, scrub
 from haversack.store.sqlite.tables import RECORD_TABLES, table_of
 from haversack.store.sqlite.turns import Turns
@@ -98,7 +99,8 @@ class SqliteStore:
         self.patience = 2.0
         """Seconds that an erasing call waits for readers of old versions; then the next write goes on with it."""
         self._unscrubbed = False
-        self._settle(steps[-1].number)
+        self._rebuilt: set[tuple[str, int]] = set()
+        self._settle(steps)
 
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """See the port. After an erasure it also scrubs the files; `scrub` finishes what readers kept it from."""
@@ -368,15 +370,16 @@ class SqliteStore:
 
     def _scrub(self, lease: Lease, patience: float) -> bool:
         with lease as connection:
-            done = scrub(connection, self.path, patience=patience, afterwards=self._busy_timeout)
+            done = scrub(connection, self.path, patience=patience, afterwards=self._busy_timeout, rebuilt=self._rebuilt)
         self._unscrubbed = not done
         return done
 
-    def _settle(self, version: int) -> None:
+    def _settle(self, steps: Sequence[Migration]) -> None:
         """Look behind the header, whose newest state may still be in the log, and finish an interrupted erasure."""
         lease = self._connections.lease()
         with lease as connection:
-            confirm(connection, self.path, version)
+            confirm(connection, self.path, steps[-1].number)
+            refuse_foreign(connection, self.path, steps)
             pending = not self.read_only and is_pending(connection)
         if pending:
             self._scrub(lease, 0.0)
