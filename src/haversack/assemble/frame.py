@@ -57,7 +57,7 @@ _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 _LINES = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]+")
-_MARKER = re.compile(r"<(?=\s*/?\s*memor)", re.IGNORECASE)
+_MARKER = re.compile(r"<(?=\s*+/?\s*+memor)", re.IGNORECASE)
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _LABEL_LIMIT = 80
 _CONTINUATION = "\n    "

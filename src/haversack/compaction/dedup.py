@@ -64,10 +64,10 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:any ?more|no longer|instead|from now on|not .+ but|changed|switched|moved|replaced|stopped|actually"
+    r"\b(?:any ?more|no longer|instead|from now on|not .{1,200} but|changed|switched|moved|replaced|stopped|actually"
     r"|correction|nicht (?:mehr|länger)|kein\w* mehr|sondern|stattdessen|ab jetzt"
-    r"|n(?:e |['’])\S+ (?:\S+ )?plus|désormais|ya no|en vez de|a partir de ahora"
-    r"|non \S+ più|não \S+ mais|já não|niet meer|geen .+ meer|больше не|уже не)\b"
+    r"|n(?:e |['’])\S{1,40} (?:\S{1,40} )?plus|désormais|ya no|en vez de|a partir de ahora"
+    r"|non \S+ più|não \S+ mais|já não|niet meer|geen .{1,200} meer|больше не|уже не)\b"
     r"|もう|ではなく|じゃなく|不再|已不|改到|改为|改為|改成|더 이상",
     re.IGNORECASE,
 )

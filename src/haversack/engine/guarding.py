@@ -41,7 +41,7 @@ _INSTRUCTIONS = re.compile(
       (?:system\s+prompt|hidden\s+prompt|key|api\s+key|password)\b
     | \byou\s+are\s+(?:now|no\s+longer)\s+\w+
     | \b(?:new|updated)\s+(?:system\s+)?instructions?\s*:
-    | (?:^|\n)\s*(?:\#+\s*)?(?:system|developer|assistant)\s*(?:prompt|message)?\s*:
+    | (?:^|\n)[^\S\n]*+(?:\#++\s*+)?(?:system|developer|assistant)\s*+(?:prompt|message)?\s*+:
     | <\|(?:im_start|im_end|system|endoftext|start_header_id)\|>
     | \[/?(?:INST|SYS|system)\]
     | </?(?:system|instructions?|memories|context)\b[^>]{{0,80}}>

@@ -21,7 +21,7 @@ _SENTENCE = re.compile(
     r"(?<=[.!?…؟۔।։።])(?<!\b[A-Z]\.)(?<!\b(?:Dr|Mr|Ms|St|No|vs|cf|ca|Nr)\.)(?<!\b(?:Mrs|e\.g|i\.e|z\.B)\.)(?=\s)"
     r"|(?<=[.!?…][\"'”’»)\]])(?=\s)|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])"
 )
-_WORDS = re.compile(r"\s*\S{1,200}(?:\s+\S{1,200}){0,39}\s*")
+_WORDS = re.compile(r"\s*+(?:\S{1,200}(?:\s++\S{1,200}){0,39}\s*+)?")
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 _SLICES = (400, 40)
 """Characters of the pieces of a text without words, and of those that are still too long."""
@@ -111,8 +111,7 @@ _LEVELS = 5
 
 
 def _in_words(text: str) -> list[str]:
-    parts = _WORDS.findall(text)
-    return parts if sum(map(len, parts)) == len(text) else _sliced(text, _SLICES[0])
+    return _sliced(text, _SLICES[0]) if text.isspace() else _WORDS.findall(text)
 
 
 def _sliced(text: str, size: int) -> list[str]:
