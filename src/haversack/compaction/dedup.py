@@ -126,7 +126,7 @@ def is_same_statement(new: str, old: str, similarity: float, policy: DedupPolicy
 
 
 @lru_cache(maxsize=2_048)  # one new statement is held against several
-def essence(text: str) -> tuple[frozenset[str], tuple[tuple[bool, str], ...]]:
+def essence(text: str) -> tuple[frozenset[str], tuple[tuple[bool, int | str], ...]]:
     """What wordings that may be one statement have in common: names, and words and signs in the same order.
 
     Inflections, fillers and quiet punctuation make no difference.
@@ -300,7 +300,7 @@ def _said(text: str) -> list[str]:
     return [word for word in _SAID.findall(fingerprint_form(text)) if word not in _UNSAID]
 
 
-def _root(word: str) -> tuple[bool, str]:
+def _root(word: str) -> tuple[bool, int | str]:
     """What the inflections of a word share; a number, a sign or a code is its own."""
     return (True, key_of(word)) if word.isalpha() else (False, word)
 

@@ -16,6 +16,7 @@ from msgspec import structs
 from haversack.assemble import Candidate
 from haversack.engine.arguments import several
 from haversack.errors import InputError, nearest
+from haversack.model.text import normalized
 
 __all__ = ["Suspicion", "hold_back", "read_suspicions", "suspicions_of"]
 
@@ -71,9 +72,7 @@ _SECRET = re.compile(
 
 def suspicions_of(text: str) -> list[Suspicion]:
     """Everything that the text looks like."""
-    shown = "".join(
-        sign for sign in unicodedata.normalize("NFKC", text[:_LOOKED_AT]) if unicodedata.category(sign) != "Cf"
-    )
+    shown = "".join(sign for sign in normalized("NFKC", text[:_LOOKED_AT]) if unicodedata.category(sign) != "Cf")
     return [what for what, pattern in _PATTERNS.items() if pattern.search(shown)]
 
 

@@ -85,7 +85,13 @@ def _names(sentence: str) -> Iterator[str]:
     words = list(_WORD.finditer(sentence))
     for place, match in enumerate(words):
         word = match.group().removesuffix("'s").removesuffix("’s")
-        opening = place == 0 or sentence[words[place - 1].start() : match.start()].rstrip()[-1:] in (":", "-", "•", '"', "“")
+        opening = place == 0 or sentence[words[place - 1].start() : match.start()].rstrip()[-1:] in (
+            ":",
+            "-",
+            "•",
+            '"',
+            "“",
+        )
         follows = place + 1 < len(words) and _is_capital(words[place + 1].group())
         acronym = len(word) > 1 and word.isupper()
         if _is_capital(word) and (acronym or not opening or follows):

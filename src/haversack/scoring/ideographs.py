@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 
+from haversack.model.text import normalized
 from haversack.scoring.calendars import DAYS, MONTHS
 
 __all__ = ["from_ideographs"]
@@ -48,7 +48,7 @@ _KOREAN_YEARS = {"last year": "작년|지난해", "this year": "올해", "next y
 
 def from_ideographs(text: str) -> str:
     """The text with full-width forms narrowed, and the time words of these scripts in English."""
-    text = unicodedata.normalize("NFKC", text)
+    text = normalized("NFKC", text)
     if _ANY.search(text) is None:
         return text
     for pattern, said in _RULES:
