@@ -9,7 +9,7 @@ from importlib import import_module
 from itertools import product
 from typing import Any, cast
 
-__all__ = ["UNITS", "Text", "attacks", "run", "starts"]
+__all__ = ["RUNS", "UNITS", "Text", "attacks", "run", "starts"]
 
 Text = Callable[[int], str]
 """Makes the text of about so many characters."""
@@ -18,13 +18,18 @@ UNITS = (
     " ", "\t", "\n", "\r\n", "\n ", " \n", "\u00a0", "\u3000", "a", "Z", "aB", "Ab", "é", "ß", "0", "0a", "f",
     "7f", "a/", "/", "../", "\\", "<", "</", "<a>", "#", "# ", "- ", "* ", "-", "*", "+", "=", "|", "~", "> ",
     "1. ", "1) ", "(", ")", "()", "[", "]", "[[", "](", "{", "}", "{}", '"', "'", '\\"', "''", "“", "”", "’",
-    "`", "```", "```\n", "\u0301", "e\u0301", ".", ",", "1.", "1,", "1.1.1.", "1:", "1-", "1/", "字", "。", "「",
-    "か", "한", "ก", "ा", "א", "🙂", "\u200d", "👩\u200d", "🇩", "\ufe0f", "@", "a@", "a@b.", "http://", "https://a",
+    "`", "```", "```\n", "\u0301", "\u0301\u0316", "e\u0301", ".", ",", "1.", "1,", "1.1.1.", "1:", "1-", "1/", "字",
+    "。", "「", "か", "한", "ก", "ा", "א", "🙂", "\u200d", "👩\u200d", "🇩", "\ufe0f", "@", "a@", "a@b.", "http://", "https://a",
     ":", "::", "a:", ";", "_", "a_", "__", "a.", ". A", "A. ", "e.g. ", "a-", "a'", "a b", "a a ", "A b. ", "!",
     "?", "…", "%", "$1", "\\u", "&", "&lt;", "\x00", "\x1b[", "\u2028", "\u202e", "i like ", "not a but ",
     "my name is ", "1 may ", "<|", "</memories>", "eyJ",
 )  # fmt: skip
 """What runs are made of."""
+RUNS = (
+    " ", "\t", "\n", "\r\n", "a", "Ab", "7f", "a/", "<", "# x ", "- ", "[", '"', "`", "\u0301\u0316", "1.",
+    "字", "👩\u200d", "@a", "a.", "a b ", ". A", "I like a. ",
+)  # fmt: skip
+"""A few of them, for what is slower than a pattern."""
 _ALPHABET = " \t\naAzZ0f_-./:@#<'\"`é字\u0301!"
 _LONG = 16
 """A repetition of so many is worth a run."""

@@ -13,7 +13,7 @@ __all__ = ["MOST", "Growth", "Limits", "growth_of", "undisturbed"]
 
 MOST = 9.0
 """Four times the text may take up to so many times the time: in proportion it is 4, squared it is 16."""
-_REPEATS = 3
+_REPEATS = 2
 
 Work = Callable[[int], Callable[[], object]]
 """Prepares the work for a text of so many characters."""
@@ -29,7 +29,7 @@ class Limits:
     """Up to so many, what takes longer than the floor is out of proportion: four times the text would not end."""
     floor: float
     """Seconds below which nothing is concluded."""
-    each: float
+    each: float = 0.0
     """Seconds that a character may take before growth is looked at."""
 
 
@@ -56,7 +56,7 @@ def growth_of(work: Work, limits: Limits) -> Growth:
     worst = Growth(ratio=0.0)
     for size in limits.sizes:
         call, enough = work(size), max(limits.floor, size * limits.each)
-        if _time(call) <= enough:
+        if _time(call) <= enough or _time(call := work(size)) <= enough:
             continue
         if size > limits.few:
             worst = max(worst, _settled(work, size), key=lambda one: one.ratio)
@@ -79,9 +79,9 @@ def _settled(work: Work, size: int) -> Growth:
 
 
 def _time(call: Callable[[], object]) -> float:
-    start = time.thread_time()
+    start = time.process_time()
     call()
-    return time.thread_time() - start
+    return time.process_time() - start
 
 
 @contextmanager

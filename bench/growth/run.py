@@ -3,60 +3,92 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from bench.growth.hostile import Text, attacks
+from bench.growth.entrances import CROWDS, ENTRANCES, Bed, Call, Entrance, bed
+from bench.growth.hostile import RUNS, UNITS, Text, attacks, run
 from bench.growth.measure import Growth, Limits, Work, growth_of, undisturbed
 from bench.growth.patterns import SCAN, Found, every_pattern
 from bench.options import Options
-from bench.table import Cell, Table
+from bench.table import Table
 
-__all__ = ["run", "worst_of_pattern"]
+__all__ = ["measure", "worst_of_crowd", "worst_of_entrance", "worst_of_pattern"]
+
+Worst = tuple[str, Growth]
+"""What was sent when time grew most, and how much."""
 
 _PATTERNS = Limits(sizes=(24, 200, 2_500), few=24, floor=0.0003, each=300e-9)
+_ENTRANCES = Limits(sizes=(4_000,), floor=0.012)
+_LONG = Limits(sizes=(20_000,), floor=0.02)
+_CROWDS = Limits(sizes=(100, 500), floor=0.005)
 
 
-def run(_: Options) -> Iterator[Table]:
-    """Yield the patterns that were slow enough to be measured, then each entrance."""
-    with undisturbed():
+def measure(options: Options) -> Iterator[Table]:
+    """Yield the patterns and the entrances that were slow enough to tell; with `full` more and longer texts."""
+    with undisturbed(), bed() as place:
         found = every_pattern()
-        yield _table("patterns", found, [worst_of_pattern(one) for one in found])
+        yield _table("patterns", [(one.place, worst_of_pattern(one)) for one in found])
+        yield _table(
+            "entrances",
+            [(name, worst_of_entrance(place, one, full=options.full)) for name, one in ENTRANCES.items()]
+            + [(name, worst_of_crowd(place, one)) for name, one in CROWDS.items()],
+        )
 
 
-def worst_of_pattern(found: Found) -> tuple[str, Growth]:
-    """Return the attack after which a pattern's time grows most, and how much; the first that is out of proportion."""
+def worst_of_pattern(found: Found) -> Worst:
+    """Return the attack after which a pattern's time grows most; the first that is out of proportion."""
+    return _worst(
+        (f"{way} {label}", _trying(found, text, way), _PATTERNS)
+        for label, text in attacks(found.pattern)
+        for way in sorted(found.ways)
+    )
+
+
+def worst_of_entrance(place: Bed, entrance: Entrance, *, full: bool = False) -> Worst:
+    """Return the run inside a text after which an entrance's time grows most."""
+    units, limits = (UNITS, _LONG) if full else (RUNS, _ENTRANCES)
+    return _worst((f"{unit!r}…", partial(_entering, place, entrance, unit), limits) for unit in units)
+
+
+def worst_of_crowd(place: Bed, crowd: Callable[[Bed, int], Call]) -> Worst:
+    """Return how the time for memories or turns grows with their number."""
+    return _worst([("", partial(crowd, place), _CROWDS)])
+
+
+def _worst(works: Iterable[tuple[str, Work, Limits]]) -> Worst:
     worst = "", Growth(ratio=0.0)
-    for label, text in attacks(found.pattern):
-        for way in found.ways:
-            growth = growth_of(_trying(found, text, way), _PATTERNS)
-            worst = max(worst, (f"{way} {label}", growth), key=lambda one: one[1].ratio)
-            if growth.is_too_much:
-                return worst
+    for label, work, limits in works:
+        worst = max(worst, (label, growth_of(work, limits)), key=lambda one: one[1].ratio)
+        if worst[1].is_too_much:
+            break
     return worst
 
 
 def _trying(found: Found, text: Text, way: str) -> Work:
-    def prepared(size: int) -> partial[object]:
+    def prepared(size: int) -> Call:
         words = text(size)
         given = words.encode() if isinstance(found.pattern.pattern, bytes) else words
         if way == SCAN:
-            return partial(lambda: deque(found.pattern.finditer(given), 0))
+            return lambda: deque(found.pattern.finditer(given), 0)
         return partial(getattr(found.pattern, way), given)
 
     return prepared
 
 
-def _table(what: str, found: list[Found], worst: list[tuple[str, Growth]]) -> Table:
-    measured = [(one, label, growth) for one, (label, growth) in zip(found, worst, strict=True) if growth.ratio]
-    rows: list[tuple[Cell, ...]] = [
-        (one.place, label[:40], growth.size, growth.seconds * 1000, growth.ratio)
-        for one, label, growth in sorted(measured, key=lambda row: -row[2].ratio)
-    ]
+def _entering(place: Bed, entrance: Entrance, unit: str, size: int) -> Call:
+    return entrance(place, run("We use the boat. ", unit, " And then?", size))
+
+
+def _table(what: str, worst: list[tuple[str, Worst]]) -> Table:
+    told = [(name, label[:40], found) for name, (label, found) in worst if found.ratio]
     return Table(
         name=f"growth-{what}",
-        title=f"Growth of time of {len(found)} {what}: those slow enough to tell",
-        columns=("where", "worst run", "characters", "ms", "times for 4 x the text"),
-        rows=tuple(rows),
+        title=f"Growth of time of {len(worst)} {what}: those slow enough to tell, the worst first",
+        columns=("where", "what was sent", "size", "ms", "times for 4 x as much"),
+        rows=tuple(
+            (name, label, found.size, found.seconds * 1000, found.ratio)
+            for name, label, found in sorted(told, key=lambda row: -row[2].ratio)
+        ),
         notes=("4 is in proportion, 16 is squared; a test refuses more than 9",),
     )

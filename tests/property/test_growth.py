@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
 
 import pytest
+from bench.growth.entrances import CROWDS, ENTRANCES, LEFT_OUT, Bed, Call, bed
+from bench.growth.hostile import run
 from bench.growth.measure import MOST, undisturbed
 from bench.growth.patterns import SCAN, Found, every_pattern, patterns_of
-from bench.growth.run import worst_of_pattern
+from bench.growth.run import Worst, worst_of_crowd, worst_of_entrance, worst_of_pattern
+
+from haversack import Namespace, Session
+from haversack.assemble import Format
+from haversack.assemble.prompt import SHAPES
+from haversack.engine.correcting import Knowledge
+from haversack.engine.importing import Imported
+from haversack.engine.maintaining import NamespaceMaintenance
+from haversack.transfer import FORMATS
 
 SLICES = 4
 """Patterns are shared out over so many tests, which run beside each other."""
@@ -35,7 +46,7 @@ def patterns() -> list[Found]:
 def test_the_time_of_every_pattern_grows_with_the_text(part: int):
     with undisturbed():
         worst = {one.place: worst_of_pattern(one) for one in patterns()[part::SLICES]}
-    assert {place: found for place, found in worst.items() if found[1].ratio > MOST} == {}
+    assert out_of_proportion(worst) == {}
 
 
 @pytest.mark.parametrize("words", SQUARED.values(), ids=SQUARED.keys())
@@ -43,6 +54,98 @@ def test_a_pattern_that_starts_again_and_again_is_seen(words: str):
     with undisturbed():
         _, growth = worst_of_pattern(Found(place="here", pattern=re.compile(words), ways=frozenset({SCAN})))
     assert growth.is_too_much
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Bed]:
+    with bed() as made:
+        yield made
+
+
+def out_of_proportion(worst: dict[str, Worst]) -> dict[str, Worst]:
+    return {name: one for name, one in worst.items() if one[1].ratio > MOST}
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+@pytest.mark.timeout(600)
+def test_the_time_of_every_entrance_grows_with_the_text(place: Bed, part: int):
+    with undisturbed():
+        worst = {name: worst_of_entrance(place, ENTRANCES[name]) for name in [*ENTRANCES][part::SLICES]}
+    assert out_of_proportion(worst) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENTRANCES)
+@pytest.mark.timeout(600)
+def test_the_time_of_every_entrance_grows_with_long_texts_of_all_kinds(place: Bed, name: str):
+    with undisturbed():
+        worst = worst_of_entrance(place, ENTRANCES[name], full=True)
+    assert worst[1].ratio <= MOST, worst
+
+
+@pytest.mark.timeout(300)
+def test_the_time_for_many_memories_grows_with_their_number(place: Bed):
+    with undisturbed():
+        worst = {name: worst_of_crowd(place, crowd) for name, crowd in CROWDS.items()}
+    assert out_of_proportion(worst) == {}
+
+
+@pytest.mark.parametrize("name", ENTRANCES)
+def test_an_entrance_takes_an_ordinary_text(place: Bed, name: str):
+    taken = ENTRANCES[name](place, run("We use the boat. ", "It is old. ", "And then?", 400))()
+    if name.startswith("Namespace.bring_in"):
+        assert isinstance(taken, Imported)
+        assert (taken.problems, taken.turns + taken.memories > 0) == ([], True)
+
+
+def walked_again_and_again(_: Bed, size: int) -> Call:
+    """What came from the first of a chain, found by walking over all of it for each."""
+    links = [(number, number - 1) for number in reversed(range(1, size))]
+
+    def found() -> set[int]:
+        gone, before = {0}, 0
+        while len(gone) > before:
+            before = len(gone)
+            gone |= {made for made, origin in links if origin in gone}
+        return gone
+
+    return found
+
+
+def held_against_all(_: Bed, size: int) -> Call:
+    """Statements of shared words, each held against every one before it."""
+    said = [frozenset(f"the boat of the old harbour number {number}".split()) for number in range(size)]
+    return lambda: [[len(one & other) for other in said[:place]] for place, one in enumerate(said)]
+
+
+@pytest.mark.parametrize("slow", [walked_again_and_again, held_against_all])
+def test_work_that_looks_at_all_for_each_is_seen(place: Bed, slow: Callable[[Bed, int], Call]):
+    with undisturbed():
+        assert worst_of_crowd(place, slow)[1].is_too_much
+
+
+def test_an_entrance_that_reads_the_rest_for_each_sign_is_seen(place: Bed):
+    def slow(_: Bed, text: str) -> Call:
+        return lambda: [len(text[place:].strip()) + text[place:].count("boat") for place in range(len(text))]
+
+    with undisturbed():
+        assert worst_of_entrance(place, slow)[1].is_too_much
+
+
+@pytest.mark.parametrize("door", [Namespace, Session, Knowledge, NamespaceMaintenance])
+def test_every_public_verb_is_an_entrance_or_left_out_with_a_reason(door: type):
+    verbs = {name for name, value in vars(door).items() if not name.startswith("_") and not isinstance(value, property)}
+    entered = {
+        name.split()[0].partition(".")[2] for name in [*ENTRANCES, *CROWDS] if name.startswith(f"{door.__name__}.")
+    }
+    left_out = set(LEFT_OUT[door.__name__])
+    assert entered | left_out == verbs
+    assert entered & left_out == set()
+
+
+def test_every_format_and_shape_is_an_entrance():
+    wanted = {f"Namespace.bring_in {name}" for name in FORMATS} | {f"Namespace.context in {form}" for form in Format}
+    assert wanted | {f"wire {shape}" for shape in SHAPES} <= set(ENTRANCES)
 
 
 def module(source: str) -> ModuleType:

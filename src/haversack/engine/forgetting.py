@@ -31,7 +31,7 @@ from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
 from haversack.store.port import Applied, Batch, Erasure, Scrubs, Store
 
-__all__ = ["Forgotten", "certified", "erase", "every_memory", "forget", "plan", "restore"]
+__all__ = ["Forgotten", "certified", "closure", "erase", "every_memory", "forget", "plan", "restore"]
 
 _PAGE = 10_000
 
@@ -98,7 +98,7 @@ def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
     if not hard:
         return Forgotten(namespace=namespace, hard=False, preview=True, memories=asked, everything=aim.everything)
     rows = list(every_memory(core, namespace))
-    derived, turns = _closure(rows, aimed)
+    derived, turns = closure(rows, aimed)
     touched = set[str]()
     if aim.filter is not None and aim.filter.session is not None and _whole_session(aim.filter):
         touched.add(aim.filter.session)
@@ -227,7 +227,7 @@ def _falls_under(memory: Memory, aim: Aim, *, hard: bool) -> bool:
     return aim.filter is None or aim.filter.unmet_by(memory) is None
 
 
-def _closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[str], set[str]]:
+def closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[str], set[str]]:
     """Ids of the memories that came from the aimed ones, to any depth, and of the turns whose words they hold."""
     made_of: defaultdict[str, list[str]] = defaultdict(list)
     told_in: defaultdict[str, list[str]] = defaultdict(list)
