@@ -231,7 +231,9 @@ ENTRANCES: dict[str, Entrance] = {
     "Session.extend tools": _called,
     "Session.prompt": partial(_prompted, "prompt"),
     "Session.preview": partial(_prompted, "preview"),
-    "Session.prompt query": lambda place, text: partial(place.session(*_talk("Hello")).prompt, text[:4_000], **_PROMPT),
+    "Session.prompt query": lambda place, text: partial(
+        place.session(*_talk("Hello")).prompt, text, **{**_PROMPT, "window": 200_000}
+    ),
     "Session.prime": lambda place, text: partial(place.session(*_talk(text)).prime, **_PROMPT),
     "Session.compact": lambda place, text: place.session(*_talk(text), text).compact,
     "Session.extract": lambda place, text: place.session(text, f"I like {text}").extract,

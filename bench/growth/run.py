@@ -20,12 +20,11 @@ Worst = tuple[str, Growth]
 
 _PATTERNS = Limits(sizes=(24, 200, 2_500), few=24, floor=0.0003, each=300e-9)
 _ENTRANCES = Limits(sizes=(4_000,), floor=0.012)
-_LONG = Limits(sizes=(20_000,), floor=0.02)
 _CROWDS = Limits(sizes=(100, 500), floor=0.005)
 
 
 def measure(options: Options) -> Iterator[Table]:
-    """Yield the patterns and the entrances that were slow enough to tell; with `full` more and longer texts."""
+    """Yield the patterns and the entrances that were slow enough to tell; with `full` on more texts."""
     with undisturbed(), bed() as place:
         found = every_pattern()
         yield _table("patterns", [(one.place, worst_of_pattern(one)) for one in found])
@@ -47,8 +46,8 @@ def worst_of_pattern(found: Found) -> Worst:
 
 def worst_of_entrance(place: Bed, entrance: Entrance, *, full: bool = False) -> Worst:
     """Return the run inside a text after which an entrance's time grows most."""
-    units, limits = (UNITS, _LONG) if full else (RUNS, _ENTRANCES)
-    return _worst((f"{unit!r}…", partial(_entering, place, entrance, unit), limits) for unit in units)
+    units = UNITS if full else RUNS
+    return _worst((f"{unit!r}…", partial(_entering, place, entrance, unit), _ENTRANCES) for unit in units)
 
 
 def worst_of_crowd(place: Bed, crowd: Callable[[Bed, int], Call]) -> Worst:
