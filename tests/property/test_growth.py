@@ -29,7 +29,8 @@ SQUARED = {
     "a word tried again from each letter": r"([\w.+-]+@[\w-]+\.[\w.-]+)|((?:[\w.-]*/)+[\w.-]+\w)",
     "a line end looked for behind each blank": r"(?m)^#{1,6}[ \t]+(.+?)[ \t]*#*$",
     "blanks shared out between two repeats": r"(?i)<(?=\s*/?\s*memor)",
-    "line ends tried again from each": r"(?:^|\n)\s*(?:\#+\s*)?(?:system|developer)\s*(?:prompt|message)?\s*:",
+    "line ends tried again from each": r"(?:^|\n)\s*(?:\#+\s*)?(?:system|developer|assistant)"
+    r"\s*(?:prompt|message)?\s*:",
     "the rest of a line looked through for each word": r"(?i)\b(?:not .+ but|geen .+ meer)\b",
     "digits tried again from each": r"(?P<count>\d+|[一二三]{1,3})\s*(?:天|日)",
     "repeats within repeats": r"(?:a|aa)+$",
