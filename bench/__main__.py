@@ -32,6 +32,7 @@ ALONE = {
     "planted": "bench.compaction.planted:run",
     "watching": "bench.compaction.watching:run",
     "recall": "bench.peers.recall:ours_alone",
+    "growth": "bench.growth.run:measure",
     "server": "bench.server.load:run",
     "mcp": "bench.mcp.cost:run",
 }

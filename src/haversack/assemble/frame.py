@@ -62,7 +62,7 @@ _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 _LINES = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]+")
-_MARKER = re.compile(r"<(?=\s*(?:/\s*)?memor)", re.IGNORECASE)
+_MARKER = re.compile(r"<(?=\s*+/?\s*+memor)", re.IGNORECASE)
 _OPENING = re.compile("[<\u02c2\u1438\u2039\u276e\u27e8\u3008\ufe64\uff1c]")
 """The signs of which `folded` makes a `<`."""
 _BLOCK = re.compile(

@@ -34,6 +34,7 @@ __all__ = [
     "Relation",
     "Similar",
     "admit",
+    "essence",
     "fields_identity",
     "hidden_behind",
     "is_same_statement",
@@ -60,10 +61,10 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:any ?more|no longer|instead|from now on|not .+ but|changed|switched|moved|replaced|stopped|actually"
+    r"\b(?:any ?more|no longer|instead|from now on|not .{1,200} but|changed|switched|moved|replaced|stopped|actually"
     r"|correction|nicht (?:mehr|länger)|kein\w* mehr|sondern|stattdessen|ab jetzt"
-    r"|n(?:e |['’])\S+ (?:\S+ )?plus|désormais|ya no|en vez de|a partir de ahora"
-    r"|non \S+ più|não \S+ mais|já não|niet meer|geen .+ meer|больше не|уже не)\b"
+    r"|n(?:e |['’])\S{1,40} (?:\S{1,40} )?plus|désormais|ya no|en vez de|a partir de ahora"
+    r"|non \S+ più|não \S+ mais|já não|niet meer|geen .{1,200} meer|больше не|уже не)\b"
     r"|もう|ではなく|じゃなく|不再|已不|改到|改为|改為|改成|더 이상",
     re.IGNORECASE,
 )
@@ -117,7 +118,16 @@ def is_same_statement(new: str, old: str, similarity: float, policy: DedupPolicy
     """Whether two wordings say one thing: word for word, or alike enough with nothing that tells them apart."""
     if fingerprint_form(new) == fingerprint_form(old):
         return True
-    return similarity >= policy.similarity and _says_the_same(new, old)
+    return similarity >= policy.similarity and essence(new) == essence(old)
+
+
+@lru_cache(maxsize=2_048)  # one new statement is held against several
+def essence(text: str) -> tuple[frozenset[str], tuple[tuple[bool, int | str], ...]]:
+    """What wordings that may be one statement have in common: names, and words and signs in the same order.
+
+    Inflections, fillers and quiet punctuation make no difference.
+    """
+    return _names_of(text), tuple(map(_root, _said(text)))
 
 
 def admit(
@@ -142,7 +152,7 @@ def admit(
             return Admission(relation=Relation.SAME, memories=(), other=old.id)
     for old, near in sorted(pairs, key=lambda pair: -pair[1]):
         alike = policy.enabled and old.kind is new.kind and near >= policy.similarity
-        if alike and _says_the_same(new.content, old.content):
+        if alike and essence(new.content) == essence(old.content):
             return Admission(relation=Relation.NEAR, memories=(hidden_behind(new, old.id),), other=old.id)
     ended = [old for old, near in pairs if _ends(new, old, near)]
     if not ended:
@@ -266,19 +276,15 @@ def _is_on_subject(new: Memory, old: Memory) -> bool:
 
 def _takes_up(new: str, old: str) -> bool:
     """Whether a statement that announces a change repeats what another says: else it speaks of something beside it."""
-    mine, theirs = set(_words(new)), set(_words(old))
-    found = sum(any(word == other or _is_inflection(word, other) for other in mine) for word in theirs)
+    mine, theirs = set(map(_root, _words(new))), set(_words(old))
+    found = sum(_root(word) in mine for word in theirs)
     return found >= _TAKEN_UP * len(theirs)
 
 
 def _is_spoken_of(subject: str, old: str) -> bool:
     """Whether what stands before the change is all in the old statement: `the other pump` is not `the pump`."""
-    theirs = _words(old)
-    return all(
-        any(word == other or _is_inflection(word, other) for other in theirs)
-        for word in _words(subject)
-        if not _TIME.fullmatch(word)
-    )
+    theirs = set(map(_root, _words(old)))
+    return all(_root(word) in theirs for word in _words(subject) if not _TIME.fullmatch(word))
 
 
 @lru_cache(maxsize=2_048)  # each new statement meets the same few again
@@ -286,20 +292,13 @@ def _names_of(text: str) -> frozenset[str]:
     return frozenset(anchor for anchor in anchors(text) if not _TIME.fullmatch(anchor))
 
 
-def _says_the_same(new: str, old: str) -> bool:
-    """Whether the two have the same words and signs in the same order, inflections and fillers aside."""
-    if _names_of(new) != _names_of(old):
-        return False
-    mine, theirs = _said(new), _said(old)
-    return len(mine) == len(theirs) and all(map(_is_inflection, mine, theirs))
-
-
 def _said(text: str) -> list[str]:
     return [word for word in _SAID.findall(fingerprint_form(text)) if word not in _UNSAID]
 
 
-def _is_inflection(word: str, other: str) -> bool:
-    return word == other or (word.isalpha() and other.isalpha() and key_of(word) == key_of(other))
+def _root(word: str) -> tuple[bool, int | str]:
+    """What the inflections of a word share; a number, a sign or a code is its own."""
+    return (True, key_of(word)) if word.isalpha() else (False, word)
 
 
 def _words(text: str) -> list[str]:

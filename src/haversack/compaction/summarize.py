@@ -114,6 +114,9 @@ class Summarizer:
         parts, done, left_out, exhausted = [previous] if previous else [], 0, 0, False
         for piece in self._pieces(units):
             try:
+                _go_on(cancel)
+                if done:  # however short the time, it yields a piece where no service is asked
+                    _remaining(time_left)
                 text, missing = self._piece(piece, time_left, cancel)
             except Refused as refused:
                 if refused.cause.code != "out of time" or done == 0:
@@ -222,11 +225,8 @@ class Summarizer:
         cancel: Cancel | None,
     ) -> str:
         assert self.service is not None  # noqa: S101 - told to the type checker; `_piece` asked
-        seconds = time_left()
-        if cancel is not None and cancel.is_set():
-            raise Refused(Cause(code="cancelled"))
-        if seconds <= 0:
-            raise Refused(Cause(code="out of time"))
+        _go_on(cancel)
+        seconds = _remaining(time_left)
         instruction = _INSTRUCTION.format(words=max(20, goal * 3 // 4))
         asked = [
             Message(role=Role.SYSTEM, parts=(Text(f"{instruction}\n{complaint}".strip()),)),
@@ -270,6 +270,17 @@ class Summarizer:
         if self.counter.fits(text, limit):
             return text
         return "\n".join(condense(sentences(text), limit, self.counter.count_many, self.similar))
+
+
+def _go_on(cancel: Cancel | None) -> None:
+    if cancel is not None and cancel.is_set():
+        raise Refused(Cause(code="cancelled"))
+
+
+def _remaining(time_left: Callable[[], float]) -> float:
+    if (seconds := time_left()) <= 0:
+        raise Refused(Cause(code="out of time"))
+    return seconds
 
 
 def _loss(found: Finding) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
+
+from haversack.model.text import normalized
 
 __all__ = ["PieceTokenizer"]
 
@@ -25,7 +26,7 @@ class PieceTokenizer:
         """Rows of the vocabulary, in order; a word that cannot be spelt with it gives none."""
         folded = text.lower()
         if not folded.isascii():
-            folded = _MARKS.sub("", unicodedata.normalize("NFKD", folded))
+            folded = _MARKS.sub("", normalized("NFKD", folded))
         words, known = _WORD.findall(folded), self._known
         try:
             return [piece for word in words for piece in known[word]]

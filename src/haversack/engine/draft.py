@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 _Closed = TypeVar("_Closed", bound=StrEnum)
+_MOST_NAMES = 1_000
+"""Entities, and tags, of one memory or filter."""
+_MOST_ORIGINS = 10_000
+"""Memories, and turns, that one memory is made of."""
 _DEEPEST = 100
 """Levels of metadata; deeper ones are a fault of whoever made them."""
 _WEIGHTS = {"default": DEFAULT, "balanced": RETRIEVAL, "similarity": SIMILARITY}
@@ -48,10 +52,13 @@ class Details(TypedDict, total=False):
     confidence: float
     trust: Trust | str
     entities: Iterable[str]
+    """At most 1,000."""
     tags: Iterable[str]
+    """At most 1,000."""
     metadata: Mapping[str, Any]
     pinned: bool
     source: Source | Mapping[str, Any] | None
+    """Where it comes from; of at most 10,000 memories and as many turns."""
     event_time: Moment | None
     valid_from: Moment | None
     valid_to: Moment | None
@@ -187,7 +194,14 @@ def read_names(names: Iterable[str] | None, what: str) -> tuple[str, ...]:
     """Checked labels without repeats, in the order given; one string is one name."""
     if names is None:
         return ()
-    return tuple(dict.fromkeys(label(name, what) for name in several(names, what)))
+    found = tuple(dict.fromkeys(label(name, what) for name in several(names, what)))
+    return _few(found, what, _MOST_NAMES)
+
+
+def _few(listed: tuple[str, ...], what: str, most: int) -> tuple[str, ...]:
+    if len(listed) > most:
+        raise InputError(f"{what} lists {len(listed):,}; at most {most:,} are allowed")
+    return listed
 
 
 def read_metadata(metadata: Mapping[str, Any] | None, what: str = "metadata") -> Metadata:
@@ -242,7 +256,14 @@ def _flag(value: bool, what: str) -> bool:  # noqa: FBT001 - it is the value und
     return value
 
 
-def _source(source: Source | Mapping[str, Any] | None) -> Source:
+def _source(given: Source | Mapping[str, Any] | None) -> Source:
+    source = _read_source(given)
+    for name in ("turns", "memories"):
+        _few(getattr(source, name), f"source.{name}", _MOST_ORIGINS)
+    return source
+
+
+def _read_source(source: Source | Mapping[str, Any] | None) -> Source:
     match source:
         case None:
             return Source()

@@ -28,6 +28,8 @@ EARLIER = "earlier"
 _KEPT = 20
 EDITABLE = frozenset(Details.__annotations__) - {"source"} | {"content"}
 """What of a memory may be changed."""
+_GATHERED = frozenset({"entities", "tags"})
+"""A memory may come to have more of these, call by call, than one call may name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +99,7 @@ def _one(core: Core, namespace: str, memory_id: str) -> Memory:
 
 def _changed(old: Memory, changes: Mapping[str, object]) -> Memory:
     """Every field checked as a new memory's would be; those that are not named stay."""
-    details = {name: getattr(old, name) for name in EDITABLE} | dict(changes)
+    details = {name: getattr(old, name) for name in EDITABLE - _GATHERED} | dict(changes)
     content = cast("str", details.pop("content"))
     checked = draft_memory(content, Stamp(id=old.id, now=old.created_at), cast("Details", details))
     return replace(old, **{name: getattr(checked, name) for name in changes})

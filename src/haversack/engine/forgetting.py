@@ -8,7 +8,7 @@ leaves a tombstone that keeps them from being extracted or imported again.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ from haversack.model.query import Filter
 from haversack.store.port import BYTES_WAIT, Applied, Batch, Erasure, Scrubs, Store, Written
 from haversack.store.retry import persisting
 
-__all__ = ["Forgotten", "certified", "erase", "every_memory", "forget", "plan", "restore", "scrubbed"]
+__all__ = ["Forgotten", "certified", "closure", "erase", "every_memory", "forget", "plan", "restore", "scrubbed"]
 
 _PAGE = 10_000
 _TRIES = 20
@@ -107,7 +107,7 @@ def _planned(core: Core, namespace: str, aim: Aim, rows: Sequence[Memory]) -> Fo
     """What a hard forget removes, where the namespace holds these rows."""
     aimed = _aimed_at(core, namespace, aim, hard=True)
     asked = tuple(memory.id for memory in aimed)
-    derived, turns = _closure(rows, aimed)
+    derived, turns = closure(rows, aimed)
     touched = set[str]()
     if aim.filter is not None and aim.filter.session is not None and _whole_session(aim.filter):
         touched.add(aim.filter.session)
@@ -283,21 +283,24 @@ def _falls_under(memory: Memory, aim: Aim, *, hard: bool) -> bool:
     return aim.filter is None or aim.filter.unmet_by(memory) is None
 
 
-def _closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[str], set[str]]:
+def closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[str], set[str]]:
     """Ids of the memories that came from the aimed ones, to any depth, and of the turns whose words they hold."""
-    everything = list(memories)
-    gone = {memory.id for memory in aimed}
+    made_of: defaultdict[str, list[str]] = defaultdict(list)
+    told_in: defaultdict[str, list[str]] = defaultdict(list)
+    for memory in memories:
+        for origin in _origins(memory):
+            made_of[origin].append(memory.id)
+        for turn in memory.source.turns:
+            told_in[turn].append(memory.id)
     turns = {turn for memory in aimed for turn in _said(memory)}
-    grown = True
-    while grown:
-        new = {
-            memory.id
-            for memory in everything
-            if memory.id not in gone and (_came_from(memory, gone) or turns & set(memory.source.turns))
-        }
+    asked = {memory.id for memory in aimed}
+    gone = asked.union(*(told_in[turn] for turn in turns))
+    waiting = list(gone)
+    while waiting:
+        new = set(made_of[waiting.pop()]) - gone
         gone |= new
-        grown = bool(new)
-    return gone - {memory.id for memory in aimed}, turns
+        waiting += new
+    return gone - asked, turns
 
 
 def _emptied(store: Store, namespace: str, sessions: set[str], turns: set[str]) -> tuple[str, ...]:
@@ -307,10 +310,10 @@ def _emptied(store: Store, namespace: str, sessions: set[str], turns: set[str]) 
     return tuple(sorted(name for name in sessions if going[name] == there.get(name, 0)))
 
 
-def _came_from(memory: Memory, gone: set[str]) -> bool:
-    """Whether it was made of these, or repeats one of them in other words."""
+def _origins(memory: Memory) -> tuple[str, ...]:
+    """What it was made of, and what it repeats in other words."""
     repeats = memory.metadata.get(DUPLICATE_OF)
-    return not gone.isdisjoint(memory.source.memories) or (isinstance(repeats, str) and repeats in gone)
+    return (*memory.source.memories, repeats) if isinstance(repeats, str) else memory.source.memories
 
 
 def scrubbed(store: Store) -> bool:
@@ -328,6 +331,7 @@ def _whole_session(chosen: Filter) -> bool:
 
 
 def _all_found(ids: Sequence[str], found: Sequence[Memory]) -> None:
-    missing = [wanted for wanted in ids if wanted not in {memory.id for memory in found}]
+    there = {memory.id for memory in found}
+    missing = [wanted for wanted in ids if wanted not in there]
     if missing:
         raise NotFoundError(f"no such memory in this namespace: {', '.join(missing[:5])}")

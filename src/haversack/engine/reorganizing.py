@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
 from haversack.compaction import CompactionConfig
-from haversack.compaction.dedup import hidden_behind, is_same_statement, lexical_similarity
+from haversack.compaction.dedup import essence, hidden_behind, is_same_statement, lexical_similarity
 from haversack.compaction.summarize import Refused, Summarizer
 from haversack.engine.aging import desk_of, policy_of
 from haversack.engine.core import Core
@@ -17,14 +17,16 @@ from haversack.errors import InputError, nearest
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.cost import Purpose
 from haversack.maintenance.reorganize import Duplicate, Means, Part, Reorganized, reorganize
-from haversack.model.memory import Kind, Memory, Trust
+from haversack.model.memory import Memory, Trust
 from haversack.model.text import fingerprint_form
 
 __all__ = ["find_duplicates", "read_parts", "reorganize_namespace"]
 
-_RARE = 3
-"""Two statements are compared when they share one of their three rarest words."""
+_COMPARED = 50
+"""A statement is compared with so many of those that its wording could be one with; more only differ in inflections."""
 _SUMMARY_TOKENS = 120
+Precedence = tuple[float, float, float, str]
+"""What comes first stays."""
 
 
 def reorganize_namespace(
@@ -79,33 +81,31 @@ def read_parts(parts: Iterable[str] | None) -> frozenset[Part]:
     return frozenset(map(Part, parts))
 
 
-def find_duplicates(memories: Sequence[Memory], policy: DedupPolicy) -> list[Duplicate]:
+def find_duplicates(
+    memories: Sequence[Memory], policy: DedupPolicy, order: Callable[[Memory], Precedence] | None = None
+) -> list[Duplicate]:
     """Statements that others of their kind say already, each with the one that stays.
 
-    Of two, the one with more trust stays, then the pinned, then the older one; pinned ones are never hidden.
+    Of two, the one with more trust stays, then the pinned, then the older one, unless `order` puts another one first;
+    pinned ones are never hidden.
     """
-    words = {memory.id: frozenset(fingerprint_form(memory.content).split()) for memory in memories}
-    counts = Counter(word for own in words.values() for word in own)
-    staying: defaultdict[tuple[Kind, str], list[Memory]] = defaultdict(list)
+    staying: defaultdict[Hashable, list[Memory]] = defaultdict(list)
     found: list[Duplicate] = []
-    for memory in sorted(memories, key=_precedence):
-        rare = sorted(words[memory.id], key=lambda word: (counts[word], word))[:_RARE]
-        near = _of(staying, memory.kind, rare)
+    for memory in sorted(memories, key=order or _precedence):
+        keys = [(memory.kind, form) for form in (fingerprint_form(memory.content), essence(memory.content))]
+        near = list({other.id: other for key in keys for other in staying[key]}.values())
         best = None if memory.pinned else _best(memory, near, policy)
         if best is not None:
             found.append(best)
             continue
-        for word in words[memory.id]:
-            staying[memory.kind, word].append(memory)
+        for key in keys:
+            if len(staying[key]) < _COMPARED:
+                staying[key].append(memory)
     return found
 
 
-def _precedence(memory: Memory) -> tuple[int, bool, float, str]:
+def _precedence(memory: Memory) -> Precedence:
     return list(Trust).index(memory.trust), not memory.pinned, memory.event_time.timestamp(), memory.id
-
-
-def _of(staying: defaultdict[tuple[Kind, str], list[Memory]], kind: Kind, words: Collection[str]) -> list[Memory]:
-    return list({other.id: other for word in words for other in staying.get((kind, word), ())}.values())
 
 
 def _best(memory: Memory, near: Sequence[Memory], policy: DedupPolicy) -> Duplicate | None:

@@ -5,8 +5,8 @@ Whatever is folded away is kept, linked to what took its place, dated, and can b
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,19 +15,17 @@ from haversack.engine.core import Core
 from haversack.engine.draft import read_unit
 from haversack.engine.listing import live
 from haversack.engine.passages import split_memory
+from haversack.engine.reorganizing import Precedence, find_duplicates
 from haversack.engine.writing import as_written, write
 from haversack.errors import InputError, NotFoundError
+from haversack.lifecycle.policy import DedupPolicy
 from haversack.maintenance.texts import follows, texts_of
 from haversack.model.memory import Kind, Memory, Source, Stage, Trust, successors_of
 from haversack.model.query import Filter
-from haversack.model.text import fingerprint_form
 from haversack.store.port import Batch
 from haversack.store.retry import persisting
 
 __all__ = ["Duplicates", "fold", "merge", "unfold"]
-
-_RARE = 3
-"""Two texts are compared when they share one of their three rarest words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,8 @@ class Duplicates:
 def fold(core: Core, namespace: str, *, threshold: float = 0.9, preview: bool = True) -> list[Duplicates]:
     """Fold near duplicates of one kind into the most trusted, most important, oldest of them.
 
-    Two memories are near duplicates when the share of words that they have in common (Jaccard) reaches `threshold`.
+    Two memories are near duplicates when their words are alike to `threshold` (cosine) and nothing tells them apart:
+    statements that differ in a word, a number, a code, a sign or their order stay two, as everywhere.
     Passages are what was said, so they are left alone, and so are pinned memories.
     """
     least = read_unit(threshold, "threshold")
@@ -51,12 +50,14 @@ def fold(core: Core, namespace: str, *, threshold: float = 0.9, preview: bool = 
 def _fold(core: Core, namespace: str, least: float, *, preview: bool) -> list[Duplicates]:
     seen = core.store.sequence(namespace)
     known = [memory for memory in live(core, namespace, Filter(), core.clock()) if _foldable(memory)]
-    groups = [group for group in _groups(known, least) if len(group) > 1]
-    found = [Duplicates(survivor=group[0].id, folded=tuple(one.id for one in group[1:])) for group in groups]
-    if not preview and found:
-        away = [_retired(one, group[0]) for group in groups for one in group[1:]]
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for one in find_duplicates(known, DedupPolicy(similarity=least), _rank):
+        groups[one.keep].append(one.hide)
+    if not preview and groups:
+        there = {one.id: one for one in known}
+        away = [_retired(there[name], keep) for keep, hidden in groups.items() for name in hidden]
         core.store.apply(namespace, Batch(memories=tuple(away), seen=seen, made_of=successors_of(away)))
-    return found
+    return [Duplicates(survivor=keep, folded=tuple(hidden)) for keep, hidden in groups.items()]
 
 
 def merge(core: Core, namespace: str, ids: Sequence[str], *, preview: bool = False) -> Memory:
@@ -83,7 +84,7 @@ def _merge(core: Core, namespace: str, wanted: Sequence[str], *, preview: bool) 
     if preview:
         return whole
     merged = split_memory(core, whole, names)
-    rows = (*merged, *(_retired(one, whole) for one in parts))
+    rows = (*merged, *(_retired(one, whole.id) for one in parts))
     batch = Batch(memories=rows, seen=seen)
     return as_written(rows, write(core, namespace, batch).sequence)[0]
 
@@ -108,37 +109,12 @@ def _foldable(memory: Memory) -> bool:
     return memory.kind is not Kind.PASSAGE and not memory.pinned
 
 
-def _groups(memories: Iterable[Memory], least: float) -> list[list[Memory]]:
-    """Near duplicates around their best member; each memory is in one group at most."""
-    ranked = sorted(memories, key=_rank)
-    words = {one.id: frozenset(fingerprint_form(one.content).split()) for one in ranked}
-    counts = Counter(word for own in words.values() for word in own)
-    leaders: defaultdict[tuple[Kind, str], list[Memory]] = defaultdict(list)
-    groups: dict[str, list[Memory]] = {}
-    for one in ranked:
-        own = words[one.id]
-        rare = sorted(own, key=lambda word: (counts[word], word))[:_RARE]
-        near = (leader for word in rare for leader in leaders[one.kind, word])
-        leader = next((other for other in near if _overlap(own, words[other.id]) >= least), None)
-        if leader is not None:
-            groups[leader.id].append(one)
-            continue
-        groups[one.id] = [one]
-        for word in own:
-            leaders[one.kind, word].append(one)
-    return list(groups.values())
+def _rank(memory: Memory) -> Precedence:
+    return list(Trust).index(memory.trust), -memory.importance, memory.born, memory.id
 
 
-def _rank(memory: Memory) -> tuple[int, float, int]:
-    return list(Trust).index(memory.trust), -memory.importance, memory.born
-
-
-def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
-    return len(left & right) / len(left | right) if left or right else 1.0
-
-
-def _retired(memory: Memory, successor: Memory) -> Memory:
-    return replace(memory, superseded_by=successor.id)
+def _retired(memory: Memory, successor: str) -> Memory:
+    return replace(memory, superseded_by=successor)
 
 
 def _joined(parts: Sequence[Memory]) -> str:

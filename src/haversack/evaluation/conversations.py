@@ -58,7 +58,7 @@ _ID = re.compile(r"D:?(\d+):(\d+)")
 _ADVERSARIAL = 5
 """LoCoMo's category of questions that the conversation does not answer."""
 _SHAPES = "is no LoCoMo, BEAM or own file of conversations with gold"
-_MARKER = re.compile(r"\s*->->\s*[\d,\s]*$")
+_MARKER = re.compile(r"(?<!\s)\s*+->->[\d,\s]*+$")
 
 
 def load(path: Path) -> list[Conversation]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 __all__ = ["anchors", "is_decision", "is_request", "sentences"]
 
-_CODE = re.compile(
-    r"`([^`\n]+)`"  # quoted code
-    r"|(https?://[^\s)>\]\"']+|[\w.+-]+@[\w-]+\.[\w.-]+)"  # addresses
-    r"|((?:[\w.-]*/)+[\w.-]+\w"  # paths
-    r"|\b[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|csv|sql|sh|db|html|css|pdf)\b)"  # files
-    r"|(\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b[A-Za-z_]\w*(?:\.\w+)*\(\))"  # names in code
+_CODE = re.compile(  # a look back, or a bound, keeps each alternative from being tried again at every place of a run
+    r"`([^`\n]++)`"  # quoted code
+    r"|(https?://[^\s)>\]\"']+|(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+)"  # addresses
+    r"|(?<![\w./-])((?:[\w.-]*+/)+[\w.-]+\w)"  # paths
+    r"|(?<![\w-])-*+([\w-]++\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|csv|sql|sh|db|html|css|pdf)\b)"  # files
+    r"|(\b[A-Za-z]++(?:_[A-Za-z0-9]++)++\b|\b[a-z]++(?:[A-Z][a-z0-9]++)++\b"
+    r"|\b[A-Za-z_]\w*+(?:\.\w++){0,15}\(\))"  # names in code
     r"|(\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b)"  # hashes
 )
 _MONTH = (
@@ -84,7 +85,13 @@ def _names(sentence: str) -> Iterator[str]:
     words = list(_WORD.finditer(sentence))
     for place, match in enumerate(words):
         word = match.group().removesuffix("'s").removesuffix("’s")
-        opening = place == 0 or sentence[: match.start()].rstrip()[-1:] in (":", "-", "•", '"', "“")
+        opening = place == 0 or sentence[words[place - 1].start() : match.start()].rstrip()[-1:] in (
+            ":",
+            "-",
+            "•",
+            '"',
+            "“",
+        )
         follows = place + 1 < len(words) and _is_capital(words[place + 1].group())
         acronym = len(word) > 1 and word.isupper()
         if _is_capital(word) and (acronym or not opening or follows):

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import Literal
 
 from haversack.errors import InputError
 
-__all__ = ["clean", "fingerprint_form", "is_blank", "label", "namespace_label", "rough_forms"]
+__all__ = ["clean", "fingerprint_form", "is_blank", "label", "namespace_label", "normalized", "rough_forms"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
+_MOST_MARKS = 30
+"""As in text that Unicode calls stream-safe (UAX 15, section 13): no language puts so many marks on one letter."""
+_CROWD = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS},}}+")
+_JOINER = "\u034f"
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
 _FILLERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))
 """Characters of other categories that leave nothing to be seen."""
@@ -62,9 +67,28 @@ def namespace_label(text: str, what: str = "namespace") -> str:
     return name
 
 
+def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """The text in a normal form of Unicode, in time that grows with its length alone.
+
+    Marks are put in order within their run, which takes squared time, so a long run is parted by joiners.
+    """
+    return unicodedata.normalize(form, text if text.isascii() else _CROWD.sub(_parted, text))
+
+
+def _parted(crowd: re.Match[str]) -> str:
+    parted, marks = list[str](), 0
+    for sign in crowd.group():
+        marks = marks + 1 if unicodedata.combining(sign) else 0
+        if marks > _MOST_MARKS:
+            parted.append(_JOINER)
+            marks = 1
+        parted.append(sign)
+    return "".join(parted)
+
+
 def fingerprint_form(text: str) -> str:
     """The form in which two wordings count as the same statement: NFC, case-folded, white space collapsed."""
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    folded = normalized("NFC", normalized("NFC", text).casefold())
     return _SPACE.sub(" ", folded).strip()
 
 

@@ -21,7 +21,7 @@ _SENTENCE = re.compile(
     r"(?<=[.!?…؟۔।։።])(?<!\b[A-Z]\.)(?<!\b(?:Dr|Mr|Ms|St|No|vs|cf|ca|Nr)\.)(?<!\b(?:Mrs|e\.g|i\.e|z\.B)\.)(?=\s)"
     r"|(?<=[.!?…][\"'”’»)\]])(?=\s)|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])"
 )
-_WORDS = re.compile(r"\s*\S{1,200}(?:\s+\S{1,200}){0,39}\s*")
+_WORDS = re.compile(r"\s*+(?:\S{1,200}(?:\s++\S{1,200}){0,39}\s*+)?")
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 _SLICES = (400, 40)
 """Characters of the pieces of a text without words, and of those that are still too long."""
@@ -62,25 +62,33 @@ def _pieces(text: str, count_many: Count, target: int) -> Iterator[tuple[str, in
 def _fences(text: str) -> Iterator[tuple[int, int]]:
     """Where fences that are closed begin and end; one ends at a bare mark of its sign that is at least as long."""
     lines = list(_FENCE.finditer(text))
-    endless: dict[str, int] = {}
+    ahead = _longest_ahead(lines)
     place = 0
     while place < len(lines):
         opening = lines[place]
         sign, length = opening["mark"][0], len(opening["mark"])
         place += 1
-        if (sign == "`" and "`" in opening["info"]) or length >= endless.get(sign, length + 1):
+        if (sign == "`" and "`" in opening["info"]) or ahead[place].get(sign, 0) < length:
             continue
-        closing = next((at for at in range(place, len(lines)) if _closes(lines[at], sign, length)), None)
-        if closing is None:
-            endless[sign] = length
-        else:
-            yield opening.start(), lines[closing].end()
-            place = closing + 1
+        while lines[place]["mark"][0] != sign or _closing(lines[place]) < length:
+            place += 1
+        yield opening.start(), lines[place].end()
+        place += 1
 
 
-def _closes(line: re.Match[str], sign: str, length: int) -> bool:
-    mark = line["mark"]
-    return mark[0] == sign and len(mark) >= length and not line["info"].strip() and not line["before"].strip(" \t>")
+def _longest_ahead(lines: Sequence[re.Match[str]]) -> list[dict[str, int]]:
+    """For each line and the end: how long a mark of each sign can be closed by one of the lines from there on."""
+    ahead: list[dict[str, int]] = [{}]
+    for line in reversed(lines):
+        sign, length = line["mark"][0], _closing(line)
+        longer = length > ahead[-1].get(sign, 0)
+        ahead.append(ahead[-1] | {sign: length} if longer else ahead[-1])
+    return ahead[::-1]
+
+
+def _closing(line: re.Match[str]) -> int:
+    """How long a mark the line can close; 0 when it is no bare mark."""
+    return 0 if line["info"].strip() or line["before"].strip(" \t>") else len(line["mark"])
 
 
 def _divide(text: str, count_many: Count, target: int, level: int) -> Iterator[tuple[str, int]]:
@@ -111,8 +119,7 @@ _LEVELS = 5
 
 
 def _in_words(text: str) -> list[str]:
-    parts = _WORDS.findall(text)
-    return parts if sum(map(len, parts)) == len(text) else _sliced(text, _SLICES[0])
+    return _sliced(text, _SLICES[0]) if text.isspace() else _WORDS.findall(text)
 
 
 def _sliced(text: str, size: int) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 
+from haversack.model.text import normalized
 from haversack.scoring.calendars import DAYS, MONTHS
 
 __all__ = ["from_ideographs"]
@@ -18,18 +18,18 @@ _DAYS = dict(zip("一二三四五六日", DAYS, strict=True)) | {
     **dict(zip("月火水木金土", DAYS, strict=False)),
     **dict(zip("월화수목금토일", DAYS, strict=True)),
 }
-_N = r"(?P<count>\d+|[一二两兩三四五六七八九十]{1,3}|" + "|".join(_KOREAN) + r")\s*"
+_N = r"(?P<count>(?<!\d)\d{1,6}|[一二两兩三四五六七八九十]{1,3}|" + "|".join(_KOREAN) + r")\s*"
 _M = r"(?P<month>\d\d?|十[一二]?|[一二三四五六七八九])\s*[月월]"
 _D = r"\s*(?P<day>\d\d?|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])\s*[日号號일]"
 _Y = r"(?P<year>(?:19|20)\d\d)\s*[年년]\s*"
 _WEEK = r"(?:个|個)?(?:周|週|星期|礼拜|禮拜)"
 _UNITS = {
-    "day": r"天|日(?!本)|일",
-    "week": r"週間|(?:个|個)?(?:周|週|星期|礼拜|禮拜)|주일?",
-    "month": r"(?:个|個|[かヶケカ箇])月|개월|달",
-    "year": r"年|년",
+    "day": re.compile(r"天|日(?!本)|일"),
+    "week": re.compile(r"週間|(?:个|個)?(?:周|週|星期|礼拜|禮拜)|주일?"),
+    "month": re.compile(r"(?:个|個|[かヶケカ箇])月|개월|달"),
+    "year": re.compile(r"年|년"),
 }
-_UNIT = "(?P<unit>" + "|".join(_UNITS.values()) + ")"
+_UNIT = "(?P<unit>" + "|".join(words.pattern for words in _UNITS.values()) + ")"
 _NEAR = {
     "day before yesterday": "一昨日|おととい|前天|그저께|그제",
     "yesterday": "昨[天日晚夜]|きのう|어제|어젯밤",
@@ -48,7 +48,7 @@ _KOREAN_YEARS = {"last year": "작년|지난해", "this year": "올해", "next y
 
 def from_ideographs(text: str) -> str:
     """The text with full-width forms narrowed, and the time words of these scripts in English."""
-    text = unicodedata.normalize("NFKC", text)
+    text = normalized("NFKC", text)
     if _ANY.search(text) is None:
         return text
     for pattern, said in _RULES:
@@ -77,7 +77,7 @@ def _date(match: _Match) -> str:
 
 def _counted(ending: str, beginning: str = "") -> Callable[[_Match], str]:
     def said(match: _Match) -> str:
-        unit = next(unit for unit, words in _UNITS.items() if re.fullmatch(words, match["unit"]))
+        unit = next(unit for unit, words in _UNITS.items() if words.fullmatch(match["unit"]))
         return f" {beginning}{_number(match['count'])} {unit} {ending} "
 
     return said

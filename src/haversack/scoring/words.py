@@ -7,7 +7,6 @@ only a query leaves words out. No I/O.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
@@ -15,6 +14,8 @@ from threading import Lock
 from typing import Protocol, cast
 
 import Stemmer
+
+from haversack.model.text import normalized
 
 __all__ = ["QUESTION_WORDS", "key_of", "name_keys", "query_keys", "split", "word_keys"]
 
@@ -127,7 +128,7 @@ _stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in ("engl
 
 
 def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text.translate(_UNSEEN)).casefold()
+    return text.lower() if text.isascii() else normalized("NFKC", text.translate(_UNSEEN)).casefold()
 
 
 def _as_one(folded: str) -> list[str]:
@@ -201,12 +202,12 @@ def _stem(word: str) -> str:
 
 def _bare(word: str) -> str:
     """Without accents, vowel points and strokes."""
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word))).translate(_STROKES)
+    return normalized("NFC", _MARKS.sub("", normalized("NFD", word))).translate(_STROKES)
 
 
 def _without_stress(word: str) -> str:
     """In Cyrillic the mark of й makes another letter; that of ё is left out as often as not."""
-    return unicodedata.normalize("NFC", word.replace("\u0301", "")).replace("ё", "е")
+    return normalized("NFC", word.replace("\u0301", "")).replace("ё", "е")
 
 
 def _language(word: str) -> str:

@@ -60,7 +60,7 @@ _TABLE: tuple[tuple[str, str, Family, int | None], ...] = (
     (r"gpt-oss", "o200k_harmony", Family.OPENAI, 131_072),
     (r"(chat)?gpt-?4o|gpt-4\.5", _O200K, Family.OPENAI, 128_000),
     (r"gpt-?4\.1|gpt-?41\b", _O200K, Family.OPENAI, _MILLION),
-    (r"gpt-?5[\w.-]*chat", _O200K, Family.OPENAI, 128_000),
+    (r"gpt-?5[\w.-]{0,40}chat", _O200K, Family.OPENAI, 128_000),
     (r"gpt-?5", _O200K, Family.OPENAI, 400_000),
     (r"gpt-[6-9]", _O200K, Family.OPENAI, None),
     (r"codex-mini|computer-use-preview", _O200K, Family.OPENAI, None),

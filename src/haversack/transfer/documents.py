@@ -13,7 +13,7 @@ from haversack.transfer.source import Source
 
 __all__ = ["read_document"]
 
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]++(.*[^ \t#\n]|.)", re.MULTILINE)
 _TITLE_LIMIT = 200
 
 

@@ -179,11 +179,13 @@ def test_feedback(client: Any):
 
 def test_deduplicating_and_consolidating(client: Any):
     best = client.store_memory(AGENT, "Alice likes green tea a lot", importance=0.9)
-    twin = client.store_memory(AGENT, "a lot Alice likes green tea", importance=0.1)
-    shown = client.deduplicate(AGENT, dry_run=True)
+    twin = client.store_memory(AGENT, "Alice just really liked that very green tea a lot", importance=0.1)
+    shown = client.deduplicate(AGENT, threshold=0.5, dry_run=True)
     assert (shown["duplicates_found"], shown["duplicates_merged"]) == (1, 0)
     assert len(client.agent_memories(AGENT)) == 2
-    assert client.deduplicate(AGENT)["groups"] == [{"survivor_id": best["id"], "duplicate_ids": [twin["id"]]}]
+    assert client.deduplicate(AGENT, threshold=0.5)["groups"] == [
+        {"survivor_id": best["id"], "duplicate_ids": [twin["id"]]}
+    ]
     assert [one.id for one in client.list_deduplicated(AGENT).memories] == [twin["id"]]
     assert client.restore_deduplicated(AGENT, twin["id"])["id"] == twin["id"]
     body = {"agent_id": AGENT, "memory_ids": [best["id"], twin["id"]], "dry_run": True}
@@ -270,6 +272,18 @@ def test_a_bad_record_does_not_stop_an_import(client: Any):
     assert (taken.imported_count, taken.skipped_count, len(taken.errors)) == (1, 1, 1)
     with pytest.raises(dakera.ValidationError, match="not jsonl"):
         client.import_memories("{broken", "jsonl", agent_id=AGENT)
+
+
+def test_bad_records_among_many_are_told_apart(client: Any):
+    records = [{"content": "\u200b" if number % 7 == 3 else f"note {number}"} for number in range(20)]
+    taken = client.import_memories(records, "jsonl", agent_id=AGENT)
+    assert (taken.imported_count, taken.skipped_count, len(taken.errors)) == (17, 3, 3)
+
+
+def test_too_many_records_are_refused_and_none_is_kept(client: Any):
+    with pytest.raises(dakera.DakeraError, match="50,000 records"):
+        client.import_memories('{"content":"x"}\n' * 50_001, "jsonl", agent_id=AGENT)
+    assert client.agent_memories(AGENT) == []
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -134,3 +135,25 @@ def test_no_model_means_sentences_with_their_speakers(chat: list[Turn]) -> None:
 )
 def test_reasoning_is_not_part_of_an_answer(reply: str, words: str) -> None:
     assert bare_words(reply) == words
+
+
+def test_without_a_service_time_that_runs_out_keeps_the_pieces_done(chat: list[Turn]) -> None:
+    times = iter([0.5, 0.0])
+    made = Summarizer(counter=WordCounter(), turns_per_call=1).summarize(
+        [[turn] for turn in chat], limit=1000, time_left=lambda: next(times)
+    )
+    assert (made.turns, made.exhausted) == (2, True)
+    assert "Bob" not in made.text
+
+
+def test_without_a_service_a_cancelled_run_ends_between_pieces(chat: list[Turn]) -> None:
+    cancel = threading.Event()
+
+    def time_left() -> float:
+        cancel.set()
+        return 9.0
+
+    with pytest.raises(Refused, match="cancelled"):
+        Summarizer(counter=WordCounter(), turns_per_call=1).summarize(
+            [[turn] for turn in chat], limit=1000, time_left=time_left, cancel=cancel
+        )

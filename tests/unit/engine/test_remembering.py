@@ -157,6 +157,26 @@ def test_content_must_say_something(ns: Namespace, content: Any) -> None:
         ns.remember(content)
 
 
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("entities", [str(number) for number in range(1_001)]),
+        ("tags", [str(number) for number in range(1_001)]),
+        ("source.turns", {"turns": [str(number) for number in range(10_001)]}),
+        ("source.memories", Source(memories=tuple(map(str, range(10_001))))),
+    ],
+)
+def test_a_memory_lists_no_more_than_it_may(ns: Namespace, field: str, given: Any) -> None:
+    with pytest.raises(InputError, match=rf"^{field} lists 1.?,001; at most 1.?,000 are allowed"):
+        ns.remember("x", **{field.partition(".")[0]: given})
+
+
+def test_a_memory_that_has_gathered_more_names_than_one_call_may_list_is_still_edited(ns: Namespace) -> None:
+    for start in (0, 600):
+        kept = ns.remember("x", tags=[str(number) for number in range(start, start + 600)])
+    assert len(ns.edit(kept.id, importance=0.9).tags) == 1_200
+
+
 def test_one_bad_item_stores_none_of_them(ns: Namespace) -> None:
     with pytest.raises(InputError, match="item 1: content"):
         ns.remember_many(["good", {"content": ""}])

@@ -16,6 +16,7 @@ from haversack.engine.haversack import Haversack
 from haversack.engine.jobs import JobState, Progress
 from haversack.engine.namespace import Namespace
 from haversack.engine.receipts import Receipt
+from haversack.engine.tidying import Duplicates
 from haversack.errors import BusyError, ConflictError, InputError, NoSpaceError, NotFoundError
 from haversack.store.memory import MemoryStore
 
@@ -81,13 +82,30 @@ def test_near_duplicates_fold_and_unfold(ns: Namespace):
     ns.maintenance.set_policy({"dedup": {"enabled": False}})
     best = ns.remember("Alice likes green tea a lot", importance=0.9)
     twin = ns.remember("Alice likes green tea, a lot")
-    near = ns.remember("alice likes a lot green tea")
+    near = ns.remember("Alice really liked the green tea a lot")
     other = ns.remember("Bob likes coffee")
-    assert [(group.survivor, group.folded) for group in ns.fold()] == [(best.id, (near.id,))]
-    assert len(ns.fold(threshold=0.7)[0].folded) == 2
-    ns.fold(threshold=0.7, preview=False)
+    assert [(group.survivor, group.folded) for group in ns.fold()] == [(best.id, (twin.id,))]
+    assert ns.fold(threshold=0.5) == [Duplicates(survivor=best.id, folded=(twin.id, near.id))]
+    ns.fold(threshold=0.5, preview=False)
     assert {memory.id for memory in ns.page().memories} == {best.id, other.id}
     assert ns.unfold(twin.id).superseded_by is None
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("the alarm of the old harbour house is off with 4711", "the alarm of the old harbour house is off with 9942"),
+        ("the licence of the big old boat is valid", "the licence of the big old boat is not valid"),
+        ("the old boat has room for 4 people and a dog", "the old boat has room for 7 people and a dog"),
+        ("the key AX-17 hangs in the kitchen of the house", "the key AX-71 hangs in the kitchen of the house"),
+        ("Alice drives Bob to the old harbour", "Bob drives Alice to the old harbour"),
+    ],
+)
+def test_statements_that_something_tells_apart_are_never_folded(ns: Namespace, one: str, two: str):
+    ns.maintenance.set_policy({"dedup": {"enabled": False}})
+    ns.remember_many([one, two])
+    assert ns.fold(threshold=0.1, preview=False) == []
+    assert {memory.content for memory in ns.page().memories} == {one, two}
 
 
 def test_merging_keeps_the_parts(ns: Namespace):

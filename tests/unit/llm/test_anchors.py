@@ -18,6 +18,9 @@ from haversack.llm.anchors import anchors, is_decision, is_request, sentences
         ("use parse_config, readFile and close()", {"parse_config", "readfile", "close()"}),
         ("see https://example.org/a?b=1 now", {"https://example.org/a?b=1"}),
         ("commit 3fa9c1d broke NASA's build", {"3fa9c1d", "nasa"}),
+        ("see a.b.close() and 2.open() in --app.py or src/bin/", {"2", "a.b.close()", "open()", "app.py", "src/bin"}),
+        ("mail to <ann.lee+x@mail.example.org>, not a@b", {"ann.lee+x@mail.example.org"}),
+        ("well - Alice or else: Bob", set[str]()),
         ("", set[str]()),
     ],
 )

@@ -304,7 +304,15 @@ def test_other_languages_ask_for_a_time(query: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["2024-01-01 " * 1800, "two weeks ago " * 1400, "三天前" * 6000, "1/2/" * 5000, "5 to 7 " * 2800, "\ue0001\ue000"],
+    [
+        "2024-01-01 " * 1800,
+        "two weeks ago " * 1400,
+        "三天前" * 6000,
+        "1/2/" * 5000,
+        "5 to 7 " * 2800,
+        "\ue0001\ue000",
+        "字" + "9" * 5000 + "天前",
+    ],
 )
 def test_a_long_query_is_read_to_its_end(query: str) -> None:
     assert all(span.start < span.end for span in spans(query, NOW, EARLY))

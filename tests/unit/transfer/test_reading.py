@@ -20,6 +20,14 @@ def test_markdown_is_titled_by_its_first_heading(read: Read):
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [("# a  b ## ", "a  b"), ("#\tb#c ###", "b#c"), ("# ###", "#"), ("#  \n# later", "later"), ("#none", "notes")],
+)
+def test_the_words_of_a_heading_are_its_title(read: Read, line: str, title: str):
+    assert read({"notes.md": line}).documents[0].title == title
+
+
 def test_plain_text_is_titled_by_its_file(read: Read):
     result = read({"notes.txt": "# not a heading"})
     assert (result.reading.format, result.documents[0].title) == ("text", "notes")

@@ -83,6 +83,8 @@ class _Work:
         self.ended: list[str] = []
         self.skipped: list[Skipped] = []
         self.recalled = [fingerprint_form(text) for text in scene.recalled]
+        self.said = [(turn, fingerprint_form(turn.message.text)) for turn in reversed(scene.turns)]
+        """The newest turn first."""
 
     def carry_out(self, action: Action) -> str | None:
         """Do it; the reason when it cannot be done."""
@@ -177,8 +179,7 @@ class _Work:
         quoted = fingerprint_form(action.evidence)
         if quoted and any(quoted in text for text in self.recalled):
             return None
-        for turn in reversed(self.scene.turns):
-            said = fingerprint_form(turn.message.text)
+        for turn, said in self.said:
             if turn.message.role is not Role.SYSTEM and (quoted in said if quoted else _carries(action.text, said)):
                 return turn
         return None

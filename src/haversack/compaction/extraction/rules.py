@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from haversack.compaction.extraction.action import Action, Event
 from haversack.llm.anchors import anchors, is_request, sentences
@@ -15,6 +16,8 @@ from haversack.model.message import Role
 
 __all__ = ["extract_by_rules"]
 
+_MOST = 50
+"""Statements of one turn: each is held against all others, and nobody says more of themselves at once."""
 _VALUE = r"(?P<value>[^.!?;\n]{1,120})"
 _PROFILE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (slot, re.compile(rf"\b(?:{form}) {_VALUE}", re.IGNORECASE))
@@ -68,8 +71,8 @@ _HYPOTHETICAL = re.compile(r"\b(?:if|would|could|might|maybe|wish|imagine|suppos
 
 
 def extract_by_rules(turns: Sequence[Turn]) -> list[Action]:
-    """One ADD per statement found, in the order said; the words themselves are the evidence."""
-    return [action for turn in turns for action in _from_turn(turn)]
+    """One ADD per statement found, in the order said, up to 50 of a turn; the words themselves are the evidence."""
+    return [action for turn in turns for action in islice(_from_turn(turn), _MOST)]
 
 
 def _from_turn(turn: Turn) -> Iterator[Action]:

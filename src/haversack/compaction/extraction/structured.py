@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -28,7 +27,6 @@ statement would replace, like "alice/city"; leave it empty when several can be t
 for word from one turn. Use UPDATE when a turn changes what an existing memory says, DELETE only when it says that one \
 is no longer true and gives nothing in its place. Use only ids from `existing`. Leave out small talk, questions, and \
 what `existing` already says. When there is nothing to remember, answer {"actions": []}."""
-_FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
 
 
 def shown_ids(existing: Sequence[Memory]) -> dict[str, str]:
@@ -67,7 +65,7 @@ def ask(
 
 def parse(reply: str) -> list[object]:
     """The actions in a reply: an object with `actions` or a bare list, also behind reasoning or in a code fence."""
-    text = _FENCE.sub("", bare_words(reply)).strip()
+    text = bare_words(reply)
     start = min((place for place in (text.find("{"), text.find("[")) if place >= 0), default=-1)
     if start < 0:
         raise ServiceError("the extraction answered without JSON")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from itertools import islice
 from typing import Annotated, Any, cast
 
 import msgspec
@@ -32,6 +33,7 @@ _TEXT_KEYS = ("content", "memory", "fact", "text")
 _COLUMNS = ("id", "content", "memory_type", "importance", "tags", "session_id", "created_at", "metadata")
 _MOST_ERRORS = 50
 _TOGETHER = 500
+_MOST_RECORDS = 50_000
 _MOST_BYTES = 32 << 20
 """This import is read as a whole; the one at `/v1/namespaces/…/import` is not."""
 _TOO_LARGE = f"a file may have {_MOST_BYTES:,} bytes; larger ones in parts"
@@ -119,12 +121,14 @@ def _bring_in(here: In, data: bytes, form: str) -> Answer:
     now, known = utc_now(), here.ns.stats().memories
     drafts: list[dict[str, Any]] = []
     errors: list[str] = []
-    total = 0
-    for total, record in enumerate(_read(data, form), start=1):
+    records = list(islice(_read(data, form), _MOST_RECORDS + 1))
+    if (total := len(records)) > _MOST_RECORDS:
+        raise Refused(413, "PAYLOAD_TOO_LARGE", f"a file may have {_MOST_RECORDS:,} records; more in parts")
+    for place, record in enumerate(records, start=1):
         try:
             drafts.append(stored_details(_item(record), now))
         except (ValueError, TypeError, RecursionError, msgspec.DecodeError) as error:
-            errors.append(f"record {total}: {str(error).splitlines()[0]}")
+            errors.append(f"record {place}: {str(error).splitlines()[0]}")
     gone = here.ns.stay_forgotten((draft["kind"], draft["content"]) for draft in drafts)
     drafts = [draft for draft in drafts if (draft["kind"], draft["content"]) not in gone]
     for start in range(0, len(drafts), _TOGETHER):
@@ -152,7 +156,8 @@ def _kept(here: In, drafts: list[dict[str, Any]]) -> list[str]:
     except InputError as error:
         if len(drafts) == 1:
             return [str(error)]
-        return [fault for draft in drafts for fault in _kept(here, [draft])]
+        half = len(drafts) // 2
+        return _kept(here, drafts[:half]) + _kept(here, drafts[half:])
     return []
 
 

@@ -88,3 +88,9 @@ def test_a_line_that_says_several_things_of_the_speaker_is_several_statements(tu
         (Kind.PROFILE, "user/work"),
     ]
     assert found(turns_of, "My name is Alice and I like tea.") == [(Kind.PROFILE, "user/name")]
+
+
+def test_a_turn_made_of_statements_gives_the_first_fifty(turns_of: TurnsOf) -> None:
+    said = "\n".join(f"I like boat number {number}" for number in range(60))
+    subjects = [subject for _, subject in found(turns_of, said)]
+    assert subjects == [f"user/preference/boat number {number}" for number in range(50)]
