@@ -87,7 +87,8 @@ class RemoteEmbedder:
             with self._opener.open(request, timeout=self._timeout) as response:
                 return json.loads(response.read(_LARGEST_ANSWER))
         except HTTPError as error:
-            shown = error.read(_SHOWN).decode("utf-8", "replace")
+            with error:
+                shown = error.read(_SHOWN).decode("utf-8", "replace")
             raise ServiceError(f"{self._who} answered {error.code}: {shown}") from None
         except TimeoutError:
             raise ServiceTimeout(f"{self._who} did not answer within {self._timeout:g} s") from None
