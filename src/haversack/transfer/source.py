@@ -19,6 +19,8 @@ __all__ = ["READ_ERRORS", "Source", "open_sources"]
 READ_ERRORS = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 """What reading a damaged file or archive raises; zipfile says RuntimeError for "encrypted"."""
 
+_BEGINNING = 1 << 17
+"""Bytes; more than is looked at before a member is read from its beginning."""
 _CONVERSATIONS = re.compile(r"(.*/)?conversations(-\d+)?\.json")
 _WIDE = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -70,9 +72,10 @@ def _members(path: Path) -> Iterator[Source | Problem]:
         if not found:
             yield Problem(file=str(path), place="", message="the archive holds no conversations.json")
         for member in found:
-            with archive.open(member) as file:
+            # Going back happens in this buffer: a member that is not compressed checks no sum once it is sought in.
+            with archive.open(member) as packed, io.BufferedReader(cast("io.RawIOBase", packed), _BEGINNING) as file:
                 size = archive.getinfo(member).file_size
-                yield _source(f"{path}:{member}", PurePath(member), cast("BinaryIO", file), size)
+                yield _source(f"{path}:{member}", PurePath(member), file, size)
 
 
 def _source(name: str, path: PurePath, raw: BinaryIO, size: int) -> Source:

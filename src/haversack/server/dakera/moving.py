@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from fastapi import APIRouter, Query, Request
@@ -26,7 +26,7 @@ from haversack.server.watch import Metrics
 
 router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
-Format = Annotated[str, Query(pattern="^(jsonl|csv|mem0|zep)$")]
+Form = Annotated[Literal["jsonl", "csv", "mem0", "zep"], Query(alias="format")]
 _TEXT_KEYS = ("content", "memory", "fact", "text")
 _COLUMNS = ("id", "content", "memory_type", "importance", "tags", "session_id", "created_at", "metadata")
 _MOST_ERRORS = 50
@@ -46,7 +46,7 @@ async def import_memories(
     caller: WriteCaller,
     request: Request,
     agent_id: AgentQuery,
-    form: Annotated[str, Query(alias="format", pattern="^(jsonl|csv|mem0|zep)$")] = "jsonl",
+    form: Form = "jsonl",
 ) -> Response:
     """Take in a file of memories; bad records are reported and left out, the rest lands."""
     here = agent(caller, agent_id, Scope.WRITE)
@@ -61,7 +61,7 @@ async def import_memories(
 def export_memories(
     caller: ReadCaller,
     agent_id: AgentQuery,
-    form: Annotated[str, Query(alias="format", pattern="^(jsonl|csv|mem0|zep)$")] = "jsonl",
+    form: Form = "jsonl",
 ) -> Response:
     """An agent's memories as a file."""
     here = agent(caller, agent_id, Scope.READ)

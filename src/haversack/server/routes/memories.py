@@ -19,7 +19,7 @@ from haversack.model.memory import Kind, Memory
 from haversack.server.caller import In, ReadNs, WriteNs
 from haversack.server.requests import Body, FeedbackBody, ForgetBody, MemoriesBody, MemoryBody, MemoryChanges
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
-from haversack.server.shapes import MemoryShape, answer, memory_shape
+from haversack.server.shapes import MemoryShape, Moment, answer, memory_shape
 
 router = APIRouter(route_class=StrictRoute, tags=["memories"], prefix="/v1/namespaces/{namespace:label}")
 
@@ -45,7 +45,7 @@ class MemoryPage(TypedDict):
 class EarlierShape(TypedDict):
     """What an edit replaced."""
 
-    at: str
+    at: Moment
     fields: dict[str, object]
 
 
@@ -53,7 +53,7 @@ class VoteShape(TypedDict):
     """A vote and what it did to the memory's importance."""
 
     signal: str
-    at: str
+    at: Moment
     before: float
     after: float
 
@@ -75,7 +75,7 @@ class ForgottenShape(TypedDict):
     derived: list[str]
     turns: list[str]
     everything: bool
-    at: str | None
+    at: Moment | None
     certificate: str
     snapshots: list[str]
     """The store's snapshots that may still hold what was forgotten for good."""
