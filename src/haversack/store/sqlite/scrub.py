@@ -39,8 +39,8 @@ def scrub(connection: sqlite3.Connection, path: Path, *, patience: float, afterw
         if busy:
             return False
         connection.executemany(
-            "UPDATE sequences SET scrubbed = max(scrubbed, ?2) WHERE namespace = ?1",
-            pending,
+            "UPDATE sequences SET scrubbed = max(scrubbed, ?) WHERE namespace = ?",
+            [(erased, namespace) for namespace, erased in pending],
         )
     except (sqlite3.Error, OSError):
         return False

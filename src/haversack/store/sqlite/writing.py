@@ -157,9 +157,9 @@ def _erase_turns(connection: sqlite3.Connection, namespace: str, erasure: Erasur
     touched = {*erasure.sessions, *(session for session, _, _, _ in rows)}
     connection.executemany(
         "UPDATE sessions SET (turns, first_at, last_at) ="
-        " (SELECT count(*), min(at), max(at) FROM turns WHERE namespace = ?1 AND session = ?2)"
-        " WHERE namespace = ?1 AND session = ?2",
-        [(namespace, session) for session in touched],
+        " (SELECT count(*), min(at), max(at) FROM turns WHERE namespace = ? AND session = ?)"
+        " WHERE namespace = ? AND session = ?",
+        [(namespace, session, namespace, session) for session in touched],
     )
     _drop_names(connection, namespace, touched)
     return [name for _, _, name, _ in rows]
