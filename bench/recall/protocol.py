@@ -11,7 +11,7 @@ import toktok
 from numpy.typing import NDArray
 
 from haversack.embed.codec import Quantised, decode_vector, embed_stored
-from haversack.embed.embedder import Embedder, WithSigns, WordVectors
+from haversack.embed.embedder import Embedder, WordVectors, has_signs
 from haversack.evaluation.conversations import Conversation, Query
 from haversack.model.memory import Kind, Memory, Source
 from haversack.recall.chunks import chunk
@@ -63,7 +63,7 @@ def build(conversation: Conversation, embedder: Embedder | None = None, words: W
                 )
             )
             turn_of.append(turn.id)
-    signs = embedder.sign_bytes if isinstance(embedder, WithSigns) else 0
+    signs = embedder.sign_bytes if has_signs(embedder) else 0
     index = Index(0 if embedder is None else embedder.dimension, words, signs)
     index.put(memories, {} if embedder is None else _vectors(memories, embedder, signs))
     headers = {memory.source.session: f"## {memory.event_time:%A, %d %B %Y, %H:%M}\n" for memory in reversed(memories)}

@@ -22,7 +22,7 @@ from bench.recall.variants import as_roles, in_blocks, user_only
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from haversack.embed.embedder import AskedWords, Embedder, Vectors, WithSigns, WordVectors
+from haversack.embed.embedder import AskedWords, Embedder, Vectors, WordVectors, has_signs
 from haversack.embed.static import StaticEmbedder
 from haversack.evaluation.conversations import Conversation, Query, load_beam, load_locomo
 from haversack.model.query import Filter
@@ -75,7 +75,7 @@ def cases(
 
 
 def _asked(embedder: Embedder | None, text: str) -> tuple[Vectors | None, AskedWords | None]:
-    if isinstance(embedder, WithSigns):
+    if has_signs(embedder):
         return embedder.embed_query_with_words(text)
     return None if embedder is None else embedder.embed_query(text), None
 

@@ -242,6 +242,13 @@ def test_no_item_that_fits_is_left_out(found: list[Candidate], budget: int, layo
         assert every.tokens > budget
 
 
+@given(candidates(pins=False), layouts(), FORMAT)
+def test_a_section_needs_what_it_takes_with_its_headers(found: list[Candidate], layout: Layout, form: Format) -> None:
+    context = assemble(found, budget=1_000_000, counter=COUNTERS[0], layout=layout, format=form)
+    if layout.sharing is Sharing.WEIGHT and len(context.items) == len(found):
+        assert [one.name for one in context.sections if one.planned < one.tokens] == []
+
+
 @given(candidates(), BUDGET, COUNTER, layouts(), FORMAT)
 def test_no_child_without_its_parent(
     found: list[Candidate], budget: int, counter: Counter, layout: Layout, form: Format

@@ -150,6 +150,43 @@ def test_cap_and_sum(drawn: tuple[Prompt, ModelPricer, int] | None) -> None:
     assert prompt.ledger.exact == (pricer.measure == "exact")
 
 
+@given(
+    st.sampled_from(PRICERS),
+    st.sampled_from(sorted(LAYOUTS)),
+    st.sampled_from(list(Format)),
+    st.sampled_from([0, 50]),
+    st.integers(0, 5000),
+    st.sampled_from([(0, 0), (1, 0), (7, 0), (0, 3), (7, 5)]),
+)
+def test_the_cap_holds_one_by_one_around_what_everything_takes(
+    pricer: ModelPricer, layout: str, form: Format, output: int, seed: int, sizes: tuple[int, int]
+) -> None:
+    def build(room: int) -> Prompt:
+        return build_prompt(
+            query="What did we plan? 会議",
+            pricer=pricer,
+            window=room + output,
+            output=output,
+            system="Be kind.",
+            tools=tools_of(seed % 2),
+            history=history_of(seed, sizes[0]),
+            candidates=candidates_of(seed, sizes[1]),
+            context_budget=100_000,
+            layout=layout,
+            format=form,
+        )
+
+    need = build(100_000).ledger.total
+    for room in range(need - 3, need + 4):
+        try:
+            prompt = build(room)
+        except BudgetError:
+            assert room < need, "everything fits"
+        else:
+            assert prompt.ledger.total <= room
+            assert sizes != (0, 0) or room >= need, "what is fixed does not fit"
+
+
 @given(built())
 def test_pairs_and_a_legal_start(drawn: tuple[Prompt, ModelPricer, int] | None) -> None:
     if drawn is not None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 import splintr
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
@@ -163,6 +163,8 @@ messages = st.builds(
 @pytest.mark.parametrize("family", list(Family))
 @given(chat=st.lists(messages, max_size=4), more=messages)
 def test_a_longer_chat_never_costs_less(family: Family, chat: list[Message], more: Message) -> None:
+    parallel = any(len(one.tool_calls) > 1 for one in chat)
+    assume(not parallel or all(one.role is not Role.TOOL for one in [*chat, more]))  # such results cost more there
     counter = counter_for("o200k_base")
     before, after = (count_messages(counter, each, family) for each in (chat, [*chat, more]))
     alone = count_message(counter, more, family)

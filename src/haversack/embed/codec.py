@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.embed.embedder import Embedder, Signs, Vectors, WithSigns
+from haversack.embed.embedder import Embedder, Signs, Vectors, has_signs
 from haversack.errors import ServiceError
 
 __all__ = ["Quantised", "decode_vector", "embed_stored", "encode_vectors", "quantise", "refined"]
@@ -35,7 +35,7 @@ class Quantised(NamedTuple):
 
 def embed_stored(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
     """The texts' vectors, and what is stored of each."""
-    if not isinstance(embedder, WithSigns):
+    if not has_signs(embedder):
         rows = embedder.embed(texts)
         return rows, encode_vectors(rows)
     rows, signs = embedder.embed_with_signs(texts)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AskedWords", "Embedder", "Signs", "Vectors", "WithSigns", "WithWords", "WordVectors"]
+__all__ = [
+    "AskedWords",
+    "Embedder",
+    "Signs",
+    "Vectors",
+    "WithSigns",
+    "WithWords",
+    "WordVectors",
+    "has_signs",
+    "has_words",
+]
 
 Vectors = NDArray[np.float32]
 Signs = NDArray[np.uint8]
@@ -53,8 +63,7 @@ class WordVectors(Protocol):
         ...
 
 
-@runtime_checkable
-class WithWords(Protocol):
+class WithWords(Embedder, Protocol):
     """An embedder that brings word vectors along."""
 
     @property
@@ -72,8 +81,7 @@ class AskedWords(NamedTuple):
     """Where each points, of unit length: as many numbers as a word of a text has signs."""
 
 
-@runtime_checkable
-class WithSigns(Protocol):
+class WithSigns(Embedder, Protocol):
     """An embedder that reads the words of a sentence along with it, in one go: for late interaction."""
 
     @property
@@ -88,3 +96,13 @@ class WithSigns(Protocol):
     def embed_query_with_words(self, text: str) -> tuple[Vectors, AskedWords]:
         """What `embed_query` gives, and the question's words."""
         ...
+
+
+def has_words(embedder: object) -> TypeGuard[WithWords]:
+    """Return whether an embedder is a WithWords. One that wraps another raises AttributeError where that has none."""
+    return hasattr(embedder, "words")
+
+
+def has_signs(embedder: object) -> TypeGuard[WithSigns]:
+    """Return whether an embedder is a WithSigns. One that wraps another raises AttributeError where that has none."""
+    return all(hasattr(embedder, name) for name in ("sign_bytes", "embed_with_signs", "embed_query_with_words"))

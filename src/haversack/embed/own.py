@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haversack.embed.codec import checked
-from haversack.embed.embedder import AskedWords, Embedder, Signs, Vectors, WithSigns, WordVectors
+from haversack.embed.embedder import AskedWords, Embedder, Signs, Vectors, WithSigns, WordVectors, has_signs
 from haversack.errors import HaversackError, InputError, ServiceError
 
 __all__ = ["OwnEmbedder"]
@@ -83,8 +83,8 @@ class OwnEmbedder:
 
     @property
     def _reader(self) -> WithSigns:
-        if not isinstance(self._given, WithSigns):
-            raise AttributeError(f"the embedder {self.model!r} reads no words")  # noqa: TRY004 - it has none
+        if not has_signs(self._given):
+            raise AttributeError(f"the embedder {self.model!r} reads no words")
         return self._given
 
     def _rows(self, texts: Sequence[str], dimension: int | None) -> Vectors:

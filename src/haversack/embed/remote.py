@@ -99,7 +99,8 @@ class RemoteEmbedder:
             with self._opener.open(request, timeout=self._timeout) as response:
                 return json.loads(response.read(_LARGEST_ANSWER))
         except HTTPError as error:
-            shown = error.read(_SHOWN).decode("utf-8", "replace")
+            with error:
+                shown = error.read(_SHOWN).decode("utf-8", "replace")
             if target := error.headers.get("Location"):
                 shown = f"it redirects to {without_secrets(target)!r}, and redirects are not followed: set that address"
             raise ServiceError(f"{self._who} answered {error.code}: {shown}") from None

@@ -8,7 +8,7 @@ from threading import Lock
 
 from haversack.compaction.coordinator import Coordinator
 from haversack.compaction.extraction.background import BackgroundExtraction
-from haversack.llm.port import ChatService, Closes
+from haversack.llm.port import ChatService, close_service
 
 __all__ = ["Runs"]
 
@@ -55,5 +55,4 @@ class Runs:
         for coordinator in coordinators:
             coordinator.close()
         for service in services:
-            if isinstance(service, Closes):
-                service.close()
+            close_service(service)

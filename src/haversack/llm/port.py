@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from haversack.errors import ServiceError
 from haversack.model.message import Message, ToolCall
 
-__all__ = ["Cancel", "ChatService", "Closes", "Reply", "ServiceCancelled", "Usage"]
+__all__ = ["Cancel", "ChatService", "Reply", "ServiceCancelled", "Usage", "close_service"]
 
 
 class ServiceCancelled(ServiceError):  # noqa: N818 - named for what happened
@@ -89,10 +89,7 @@ class ChatService(Protocol):
         ...
 
 
-@runtime_checkable
-class Closes(Protocol):
-    """A service that holds connections."""
-
-    def close(self) -> None:
-        """Close them."""
-        ...
+def close_service(service: ChatService | None) -> None:
+    """Close the connections of a service that holds any: such a service has a method `close`."""
+    if callable(close := getattr(service, "close", None)):
+        close()

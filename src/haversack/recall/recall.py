@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haversack.embed.codec import embed_stored
-from haversack.embed.embedder import AskedWords, Embedder, Vectors, WithSigns, WithWords, WordVectors
+from haversack.embed.embedder import AskedWords, Embedder, Vectors, WordVectors, has_signs, has_words
 from haversack.embed.lapse import WordsAlone
 from haversack.embed.static import StaticEmbedder
 from haversack.model.memory import Json, Memory
@@ -76,8 +76,8 @@ class Recall:
     ) -> None:
         self._store = store
         self._embedder = embedder
-        self._reader = embedder if isinstance(embedder, WithSigns) else None  # asked once: the check takes long
-        self._words = embedder.words if words is None and isinstance(embedder, WithWords) else words
+        self._reader = embedder if has_signs(embedder) else None
+        self._words = embedder.words if words is None and has_words(embedder) else words
         self._learned = _learned(embedder)
         self._options = options
         self._whole = Shelf(store, embedder, self._words, limit_bytes)
@@ -340,7 +340,7 @@ def _learned(embedder: Embedder | None) -> Learned:
     """The weights for what such an embedder tells."""
     if embedder is None or isinstance(embedder, StaticEmbedder):
         return LEXICAL if embedder is None else STATIC
-    return LATE if isinstance(embedder, WithSigns) else SENTENCE
+    return LATE if has_signs(embedder) else SENTENCE
 
 
 def _hits(slot: Slot, ranking: Ranking) -> list[Hit]:

@@ -11,7 +11,7 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING
 
 from haversack.embed.codec import Quantised, decode_vector
-from haversack.embed.embedder import Embedder, WithSigns, WordVectors
+from haversack.embed.embedder import Embedder, WordVectors, has_signs
 from haversack.errors import ConflictError, StoreError
 from haversack.recall import keeping
 from haversack.recall.index import Index
@@ -122,7 +122,7 @@ class Shelf:
 
     @property
     def _sign_bytes(self) -> int:
-        return self._embedder.sign_bytes if isinstance(self._embedder, WithSigns) else 0
+        return self._embedder.sign_bytes if has_signs(self._embedder) else 0
 
     @property
     def _model(self) -> str:

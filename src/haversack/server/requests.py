@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from haversack.model.memory import Kind, Source, Trust
 from haversack.server.settings import MOST_ITEMS, MOST_TEXT
+from haversack.wire import openai
 
 __all__ = [
     "Body",
@@ -15,6 +16,7 @@ __all__ = [
     "ContextBody",
     "FeedbackBody",
     "ForgetBody",
+    "Format",
     "Id",
     "Ids",
     "Label",
@@ -38,6 +40,7 @@ Ids = Annotated[list[Id], Field(max_length=MOST_ITEMS)]
 Weighting = Annotated[dict[Label, Annotated[float, Field(ge=0, le=1_000_000)]], Field(max_length=100)]
 Unit = Annotated[float, Field(ge=0, le=1)]
 When = Annotated[str | float, Field(description="ISO 8601, or seconds or milliseconds since 1970")]
+Format = Literal["markdown", "xml", "json", "plain"]
 Metadata = dict[Label, JsonValue]
 
 
@@ -117,7 +120,7 @@ class MemoryChanges(Body):
 class FeedbackBody(Body):
     """A vote."""
 
-    signal: Annotated[str, Field(pattern="^(up|down|flag)$")]
+    signal: Literal["up", "down", "flag"]
 
 
 class Conditions(Body):
@@ -153,7 +156,7 @@ class RecallBody(Conditions):
     top_k: Annotated[int, Field(ge=1, le=1000)] = 50
     now: When | None = None
     namespaces: Annotated[list[Label], Field(max_length=50)] | None = None
-    weights: Annotated[str, Field(pattern="^(default|balanced|similarity)$")] | WeightsBody | None = None
+    weights: Literal["default", "balanced", "similarity"] | WeightsBody | None = None
 
 
 class ContextBody(RecallBody):
@@ -163,10 +166,10 @@ class ContextBody(RecallBody):
     budget: Annotated[int, Field(ge=0, le=10_000_000)] | None = None
     model: Label | None = None
     layout: Label | None = None
-    format: Annotated[str, Field(pattern="^(markdown|xml|json|plain)$")] | None = None
+    format: Format | None = None
     sections: Weighting | None = None
     """Other weights for sections of the layout, `sections` by default; 0 switches one off."""
-    hold_back: list[Annotated[str, Field(pattern="^(instructions|secrets)$")]] | None = None
+    hold_back: list[Literal["instructions", "secrets"]] | None = None
     verdicts: bool = True
     """Whether the answer lists what became of every candidate."""
 
@@ -193,7 +196,7 @@ class TurnBody(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    role: Annotated[str, Field(min_length=1, max_length=50)]
+    role: Annotated[str, Field(min_length=1, max_length=50, json_schema_extra={"enum": list(openai.ROLES)})]
     content: JsonValue = None
     name: Label | None = None
     at: When | None = None

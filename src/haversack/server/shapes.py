@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from pydantic import JsonValue
+from pydantic import JsonValue, WithJsonSchema
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
@@ -26,6 +26,7 @@ __all__ = [
     "JobShape",
     "KeyShape",
     "MemoryShape",
+    "Moment",
     "SessionShape",
     "TurnShape",
     "answer",
@@ -40,14 +41,18 @@ __all__ = [
 ]
 
 
+Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A time as it is answered: ISO 8601 with its offset."""
+
+
 class MemoryShape(TypedDict):
     """A memory."""
 
     id: str
     kind: str
     content: str
-    created_at: str
-    event_time: str
+    created_at: Moment
+    event_time: Moment
     speaker: str
     importance: float
     confidence: float
@@ -59,9 +64,9 @@ class MemoryShape(TypedDict):
     session: str | None
     turns: list[str]
     derived_from: list[str]
-    valid_from: str | None
-    valid_to: str | None
-    expires_at: str | None
+    valid_from: Moment | None
+    valid_to: Moment | None
+    expires_at: Moment | None
     superseded_by: str | None
     stage: str
     access_count: int
@@ -83,7 +88,7 @@ class TurnShape(TypedDict):
 
     id: str
     position: int
-    at: str
+    at: Moment
     message: dict[str, JsonValue]
     metadata: dict[str, JsonValue]
 
@@ -93,8 +98,8 @@ class SessionShape(TypedDict):
 
     id: str
     turns: int
-    first_at: str
-    last_at: str
+    first_at: Moment
+    last_at: Moment
 
 
 class CensusShape(TypedDict):
@@ -117,13 +122,13 @@ class KeyShape(TypedDict):
     name: str
     scope: str
     namespaces: list[str] | None
-    created_at: str
-    expires_at: str | None
-    revoked_at: str | None
+    created_at: Moment
+    expires_at: Moment | None
+    revoked_at: Moment | None
     replaced_by: str | None
     made_by: str | None
     """The key that made it."""
-    last_used_at: str | None
+    last_used_at: Moment | None
     uses: int
 
 
@@ -142,8 +147,8 @@ class JobShape(TypedDict):
     namespace: str
     state: str
     asked_by: str
-    created_at: str
-    changed_at: str
+    created_at: Moment
+    changed_at: Moment
     done: int
     total: int | None
     message: str
@@ -154,7 +159,7 @@ class DeedShape(TypedDict):
     """An entry of the audit."""
 
     id: str
-    at: str
+    at: Moment
     who: str
     did: str
     namespace: str | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from haversack.errors import InputError, nearest
 from haversack.model.memory import Json
@@ -11,12 +11,12 @@ from haversack.wire.pairing import pair
 from haversack.wire.parts import FOREIGN_THOUGHT, load_parts, opaque_record, picture_note, safe_name, sendable
 from haversack.wire.shape import Record, as_items, as_record, as_text, compact, optional_text
 
-__all__ = ["ASIDES", "dump", "load", "load_all"]
+__all__ = ["ASIDES", "ROLES", "dump", "load", "load_all"]
 
 ASIDES = ("tool_calls", "tool_call_id", "function_call", "refusal", "audio")
 """Fields of a message beside its role, name and content."""
 
-_ROLES = {
+ROLES: Mapping[str, Role] = {
     "system": Role.SYSTEM,
     "developer": Role.SYSTEM,
     "user": Role.USER,
@@ -24,6 +24,7 @@ _ROLES = {
     "tool": Role.TOOL,
     "function": Role.TOOL,
 }
+"""By the names that a message may give."""
 _USER_PARTS = frozenset({"input_audio", "file"})
 
 
@@ -56,9 +57,9 @@ def dump(messages: Sequence[Message]) -> list[Record]:
 
 def _load_role(record: Record, path: str) -> Role:
     name = as_text(record.get("role"), f"{path}.role")
-    if name not in _ROLES:
-        raise InputError(f"{path}.role={name!r} is not a role; {nearest(name, _ROLES)}")
-    return _ROLES[name]
+    if name not in ROLES:
+        raise InputError(f"{path}.role={name!r} is not a role; {nearest(name, ROLES)}")
+    return ROLES[name]
 
 
 def _load_asides(record: Record, path: str) -> tuple[Part, ...]:

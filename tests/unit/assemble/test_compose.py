@@ -334,6 +334,16 @@ def test_prices_that_lie_never_break_the_cap(make_candidate: Make, words: Counte
     assert context.ledger.total == context.tokens == 5
 
 
+def test_the_count_of_the_whole_keeps_every_budget_however_prices_lie(make_candidate: Make, words: Counter) -> None:
+    found = [
+        Candidate(memory=make_candidate(f"a b c {n}", number=n).memory, score=1 - n / 10, price=1 + n % 4)
+        for n in range(9)
+    ]
+    contexts = [assemble(found, budget=budget, counter=words) for budget in range(46)]
+    assert [context.budget for context in contexts if words.count(context.text) > context.budget] == []
+    assert [context.tokens for context in contexts] == [words.count(context.text) for context in contexts]
+
+
 def test_it_prints_and_exports(make_candidate: Make, exact: Counter) -> None:
     context = assemble([make_candidate("x", stage=Stage.ACTIVE)], budget=20, counter=exact, format=Format.PLAIN)
     assert str(context).splitlines()[0] == "3 of 20 tokens (exact), 1 memories"

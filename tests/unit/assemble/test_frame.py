@@ -43,6 +43,11 @@ def test_line(make_memory: Make, content: str, speaker: str, expected: str) -> N
     assert FRAMES[Format.MARKDOWN].item(memory, memory.content) == FRAMES[Format.PLAIN].item(memory, memory.content)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_whatever_anybody_reads_as_the_end_of_a_line_is_one(make_memory: Make, end: str) -> None:
+    assert line(make_memory(f"a{end}## b", kind=Kind.FACT)) == "- a\n    ## b\n"
+
+
 def test_every_piece_ends_in_a_newline_and_starts_plainly(make_memory: Make) -> None:
     memory = make_memory("/x\n\ny", kind=Kind.PASSAGE, speaker=" /")
     for frame in FRAMES.values():

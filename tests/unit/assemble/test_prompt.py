@@ -212,3 +212,22 @@ def test_pins_of_a_counter_that_overcounts_the_whole(make_candidate: Make) -> No
     assert prompt.context is not None
     assert prompt.context.items
     assert heavy.messages(prompt.parts[-2:-1])[0].total <= 0.30 * 400
+
+
+@pytest.mark.parametrize("more", [1, 2, 3])
+def test_memories_keep_their_budget_where_the_whole_counts_a_little_more(make_candidate: Make, more: int) -> None:
+    class Heavy(WordCounter):
+        encoding, kind, additive = "heavy", CountKind.ESTIMATE, False
+
+        def count_many(self, texts: Sequence[str]) -> list[int]:
+            return [self.count(text) + more * ("</memories>" in text and "says" in text) for text in texts]
+
+    heavy = ModelPricer(counter=Heavy(), family=Family.OPENAI)
+    found = [make_candidate(f"memory {n} says little", number=n) for n in range(4)]
+    taken: set[int] = set()
+    for budget in range(80):
+        prompt = build_prompt(query="hi", pricer=heavy, window=400, candidates=found, context_budget=budget)
+        carriers = heavy.messages(prompt.parts[:-1])
+        taken.add(len(prompt.context.items) if prompt.context else 0)
+        assert sum(cost.total for cost in carriers) <= budget
+    assert taken == {0, 1, 2, 3, 4}

@@ -1,5 +1,7 @@
 from collections.abc import Sequence
 
+import pytest
+
 from haversack.budget import Container, Packer
 
 ROOT = Container(price=0)
@@ -93,3 +95,13 @@ def test_a_header_that_is_an_item_comes_in_once_with_the_first_of_its_own() -> N
     crowded = packer(30)
     crowded.take([3, 1])
     assert crowded.packing.taken == {3: 14, 0: 5, 1: 4}
+
+
+@pytest.mark.parametrize("heads", [{}, {2: 0}])
+def test_no_budget_is_passed_by_one(heads: dict[int, int]) -> None:
+    containers = [Container(price=2), Container(price=3, parent=0), Container(price=5, parent=1)]
+    for budget in range(28):
+        packer = Packer(budget, containers, prices=[0, 4, 1, 9], places=[2, 2, 2, 1], heads=heads)
+        packer.take([1, 0, 2, 3])
+        assert packer.packing.spare == budget - sum(packer.packing.taken.values())
+        assert packer.packing.spare >= 0

@@ -94,7 +94,9 @@ def test_a_ledger_adds_up_and_prints() -> None:
 
 def test_settling_to_a_fresh_count() -> None:
     lines = (Line(name="a", tokens=5), Line(name="b", tokens=9), Line(name="none", tokens=0))
+    before = [("a", 5), ("b", 9)]
     more = settle(lines, 20, Measure.EXACT)
-    assert [(line.name, line.tokens) for line in more] == [("a", 5), ("b", 9), ("framing", 6)]
-    assert [(line.name, line.tokens) for line in settle(lines, 14, Measure.EXACT)] == [("a", 5), ("b", 9)]
+    assert [(line.name, line.tokens) for line in more] == [*before, ("framing", 6)]
+    assert [(line.name, line.tokens) for line in settle(lines, 15, Measure.EXACT)] == [*before, ("framing", 1)]
+    assert [(line.name, line.tokens) for line in settle(lines, 14, Measure.EXACT)] == before
     assert [(line.name, line.tokens) for line in settle(lines, 3, Measure.ESTIMATE)] == [("a", 3), ("b", 0)]

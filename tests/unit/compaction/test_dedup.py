@@ -49,6 +49,7 @@ def fact(content: str, name: str = "m", day: int = 0, **changes: object) -> Memo
         ("The user enjoys hikes", "The user enjoys hiking", 0.95, True),
         ("build 9 は青", "build 9 は赤", 0.99, False),
         ("The valves are open.", "The valve is open", 0.95, True),
+        ("We met Roberts in Bergen", "We met Robert in Bergen", 0.99, False),
     ],
 )
 def test_when_two_statements_are_one(new: str, old: str, similarity: float, same: object) -> None:

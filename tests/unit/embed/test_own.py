@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import haversack
-from haversack.embed.embedder import AskedWords, WithSigns
+from haversack.embed.embedder import AskedWords, has_signs
 from haversack.embed.own import OwnEmbedder
 from haversack.errors import InputError, ServiceError
 
@@ -122,12 +122,12 @@ class Reader(Given):
 
 def test_the_words_that_it_reads_are_taken() -> None:
     own = OwnEmbedder(Reader())
-    assert isinstance(own, WithSigns)
+    assert has_signs(own)
     rows, signs = own.embed_with_signs(["a", "b"])
     assert (rows.tolist(), [one.shape for one in signs]) == ([[0.5] * 4] * 2, [(3, 2)] * 2)
     row, asked = own.embed_query_with_words("a")
     assert (row.tolist(), asked.words, asked.rows.tolist()) == ([0.5] * 4, ("a",), [[0.25] * 16])
-    assert not isinstance(OwnEmbedder(Given(lambda texts: np.ones((len(texts), 4)))), WithSigns)
+    assert not has_signs(OwnEmbedder(Given(lambda texts: np.ones((len(texts), 4)))))
 
 
 @pytest.mark.parametrize("signs", [np.zeros((3, 1), np.uint8), np.zeros((3, 2), np.int64), np.zeros(2, np.uint8), None])

@@ -159,6 +159,20 @@ def test_every_changed_byte_is_noticed(store: SqliteStore, site: SqliteSite) -> 
     assert left_in(site) == {"memory.db", "one.snapshot"}
 
 
+def test_a_sealed_snapshot_of_another_store_is_noticed(store: SqliteStore, site: SqliteSite) -> None:
+    path = taken(store, site).path
+    with zipfile.ZipFile(path) as whole:
+        manifest, inside = whole.read("manifest.json"), whole.read("store")
+    with zipfile.ZipFile(path, "w") as forged:
+        forged.writestr("manifest.json", manifest)
+        forged.writestr("store", inside[:-1] + bytes([inside[-1] ^ 1]))
+        forged.comment = bytes(64)
+    body = path.read_bytes()[:-64]
+    path.write_bytes(body + hashlib.sha256(body).hexdigest().encode())
+    with pytest.raises(NotAStoreError, match="is not the one that its manifest describes"):
+        verify(path)
+
+
 def test_one_namespace_alone(store: SqliteStore, site: SqliteSite) -> None:
     snapshot = taken(store, site, only="a")
     assert (snapshot.manifest.only, list(snapshot.manifest.namespaces)) == ("a", ["a"])

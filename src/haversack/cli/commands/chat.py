@@ -18,7 +18,7 @@ from haversack.cli.options import Place, place
 from haversack.clock import utc_now
 from haversack.config import Config, load_config
 from haversack.errors import ConfigError, HaversackError, InputError, MissingExtraError, RefusedError, nearest
-from haversack.llm.port import Closes
+from haversack.llm.port import close_service
 from haversack.maintenance import restore as restoring
 from haversack.store.site import Site
 from haversack.wiring import open_haversack, open_service, site_of
@@ -87,8 +87,7 @@ def _converse(place: Place, chosen: _Choice) -> HaversackError | None:
                 running = _begin(talk, resumed=chosen.resume)
             finally:
                 talk.tools.close()
-                if isinstance(talk.service, Closes):
-                    talk.service.close()
+                close_service(talk.service)
         first = first or running.first_failure
         site = site_of(place.store, config=place.config)
         if talk.restore_from is None or site is None:

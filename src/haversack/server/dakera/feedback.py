@@ -11,7 +11,7 @@ from haversack.engine.keys import Scope
 from haversack.guard.refusal import Refused
 from haversack.server.caller import Caller, In, ReadCaller, WriteCaller
 from haversack.server.dakera.ids import MemoryId, known
-from haversack.server.dakera.shapes import AgentPath, AgentQuery, Answer, FeedbackBody, agent
+from haversack.server.dakera.shapes import AgentPath, AgentQuery, Answer, DakeraFeedbackBody, agent
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import answer
 
@@ -22,7 +22,7 @@ _WORDS = {Signal.UP: "upvote", Signal.DOWN: "downvote", Signal.FLAG: "flag"}
 
 
 @router.post("/memory/feedback", response_model=Answer, responses=problems(409))
-def memory_feedback(caller: WriteCaller, body: FeedbackBody) -> Response:
+def memory_feedback(caller: WriteCaller, body: DakeraFeedbackBody) -> Response:
     """Vote on a memory."""
     if body.memory_id is None:
         raise Refused(400, "INVALID_REQUEST", "memory_id is missing")
@@ -30,7 +30,7 @@ def memory_feedback(caller: WriteCaller, body: FeedbackBody) -> Response:
 
 
 @router.post("/memories/{memory_id:label}/feedback", response_model=Answer, responses=problems(409))
-def feedback_memory(caller: WriteCaller, memory_id: MemoryId, body: FeedbackBody) -> Response:
+def feedback_memory(caller: WriteCaller, memory_id: MemoryId, body: DakeraFeedbackBody) -> Response:
     """Vote on a memory."""
     return answer(_vote(caller, memory_id, body))
 
@@ -76,7 +76,7 @@ def feedback_health(caller: ReadCaller, agent_id: AgentQuery) -> Response:
     return answer({"agent_id": agent_id, "health_score": mean, "memory_count": count, "avg_importance": mean})
 
 
-def _vote(caller: Caller, memory_id: str, body: FeedbackBody) -> Answer:
+def _vote(caller: Caller, memory_id: str, body: DakeraFeedbackBody) -> Answer:
     here = agent(caller, body.agent_id, Scope.WRITE)
     memory = known(here.ns, memory_id)
     vote = here.ns.vote(memory.id, _SIGNALS[body.signal])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from msgspec import UNSET
@@ -39,19 +39,19 @@ class CreateBody(Loose):
     """A key to make."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
-    scope: Annotated[str, Field(pattern="^(read|write|admin|super_admin)$")]
+    scope: Literal["read", "write", "admin", "super_admin"]
     namespaces: Patterns | None = None
     expires_in_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
 
 
-class UpdateBody(Loose):
+class DakeraKeyChanges(Loose):
     """What to change of a key."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     namespaces: Patterns | None = None
 
 
-class RotateBody(Loose):
+class DakeraRotateBody(Loose):
     """How long the old key goes on working."""
 
     grace_secs: Annotated[int, Field(ge=0, le=604_800)] = 0
@@ -101,7 +101,7 @@ def deactivate(caller: AdminCaller, key_id: KeyId) -> Response:
 
 
 @router.patch("/{key_id:label}", response_model=Answer, responses=problems(409))
-def update(caller: AdminCaller, key_id: KeyId, body: UpdateBody) -> Response:
+def update(caller: AdminCaller, key_id: KeyId, body: DakeraKeyChanges) -> Response:
     """Rename a key or give it other namespaces."""
     if not body.model_fields_set & {"name", "namespaces"}:
         raise Refused(400, "INVALID_REQUEST", "nothing to change: send name or namespaces")
@@ -110,7 +110,7 @@ def update(caller: AdminCaller, key_id: KeyId, body: UpdateBody) -> Response:
 
 
 @router.post("/{key_id:label}/rotate", response_model=Answer, responses=problems(409))
-def rotate(caller: AdminCaller, key_id: KeyId, body: RotateBody | None = None) -> Response:
+def rotate(caller: AdminCaller, key_id: KeyId, body: DakeraRotateBody | None = None) -> Response:
     """A new key with the same rights in place of this one."""
     grace = body.grace_secs if body else 0
     issued = renew_key(caller, key_id, grace)

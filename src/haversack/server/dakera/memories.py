@@ -23,14 +23,14 @@ from haversack.server.dakera.shapes import (
     AgentQuery,
     Answer,
     BatchFilter,
-    ForgetBody,
+    DakeraForgetBody,
+    DakeraRecallBody,
+    DakeraUpdateBody,
     ImportanceBody,
     Loose,
-    RecallBody,
     StoreBatchBody,
     StoreBody,
     StoreItem,
-    UpdateBody,
     agent,
     memory_record,
     stored_details,
@@ -91,7 +91,7 @@ def store_batch(caller: WriteCaller, body: StoreBatchBody) -> Response:
 
 
 @router.post("/memory/recall", response_model=Answer, responses=problems(422, 502))
-def recall(caller: ReadCaller, body: RecallBody) -> Response:
+def recall(caller: ReadCaller, body: DakeraRecallBody) -> Response:
     """The memories that answer a query; with `budget`, those that fit it, and the packed text beside them."""
     here = agent(caller, body.agent_id, Scope.READ)
     told: Answer = {"search_time_ms": 0, "query_embedding_time_ms": 0, "warnings": list(warnings_of(body))}
@@ -108,7 +108,7 @@ def recall(caller: ReadCaller, body: RecallBody) -> Response:
 
 
 @router.post("/memory/search", response_model=Answer, responses=problems(502))
-def search(caller: ReadCaller, body: RecallBody) -> Response:
+def search(caller: ReadCaller, body: DakeraRecallBody) -> Response:
     """The memories that answer a query."""
     here = agent(caller, body.agent_id, Scope.READ)
     hits = _hits(here, body)
@@ -132,7 +132,7 @@ def get_memory(
 
 
 @router.put("/memory/update/{memory_id:label}", response_model=Answer, responses=problems(409))
-def update_memory(caller: WriteCaller, memory_id: MemoryId, agent_id: AgentQuery, body: UpdateBody) -> Response:
+def update_memory(caller: WriteCaller, memory_id: MemoryId, agent_id: AgentQuery, body: DakeraUpdateBody) -> Response:
     """Change fields of a memory; the earlier wording is kept."""
     here = agent(caller, agent_id, Scope.WRITE)
     old = known(here.ns, memory_id)
@@ -156,7 +156,7 @@ def update_memory(caller: WriteCaller, memory_id: MemoryId, agent_id: AgentQuery
 
 
 @router.post("/memory/forget", response_model=Answer, responses=PROBLEMS)
-def forget(caller: WriteCaller, body: ForgetBody) -> Response:
+def forget(caller: WriteCaller, body: DakeraForgetBody) -> Response:
     """Forget memories: hidden from every read, or with `hard` gone from every file."""
     here = agent(caller, body.agent_id, Scope.WRITE)
     names = dict(zip(own_ids(here.ns, body.memory_ids), body.memory_ids, strict=True))
@@ -277,7 +277,7 @@ def _session_state(caller: Caller, session_id: str) -> str | None:
     return ("ended" if visit.ended_at else "active") if caller.key.reaches(visit.namespace) else None
 
 
-def _hits(here: In, body: RecallBody) -> list[Hit]:
+def _hits(here: In, body: DakeraRecallBody) -> list[Hit]:
     """The best hits; where a filter of theirs is none of ours, the best of many that pass it."""
     is_plain = body.memory_type is None and body.min_importance is None and body.tags is None
     found = here.ns.recall(
@@ -290,7 +290,7 @@ def _hits(here: In, body: RecallBody) -> list[Hit]:
     return [hit for hit in found if _passes(body, hit.memory)][: body.top_k]
 
 
-def _passes(body: RecallBody, memory: Memory) -> bool:
+def _passes(body: DakeraRecallBody, memory: Memory) -> bool:
     return (
         (body.memory_type is None or type_of(memory) == body.memory_type)
         and (body.min_importance is None or memory.importance >= body.min_importance)
@@ -298,7 +298,7 @@ def _passes(body: RecallBody, memory: Memory) -> bool:
     )
 
 
-def _packed(here: In, body: RecallBody) -> Context:
+def _packed(here: In, body: DakeraRecallBody) -> Context:
     if body.memory_type is not None or body.min_importance is not None:
         raise InputError("budget goes with tags, session_id, since and until; not with memory_type or min_importance")
     return here.ns.context(

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from itertools import islice
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from fastapi import APIRouter, Query, Request
@@ -28,7 +28,7 @@ from haversack.server.watch import Metrics
 
 router = APIRouter(route_class=StrictRoute, tags=["dakera"], prefix="/v1")
 
-Format = Annotated[str, Query(pattern="^(jsonl|csv|mem0|zep)$")]
+Form = Annotated[Literal["jsonl", "csv", "mem0", "zep"], Query(alias="format")]
 _TEXT_KEYS = ("content", "memory", "fact", "text")
 _COLUMNS = ("id", "content", "memory_type", "importance", "tags", "session_id", "created_at", "metadata")
 _MOST_ERRORS = 50
@@ -52,7 +52,7 @@ async def import_memories(
     caller: WriteCaller,
     request: Request,
     agent_id: AgentQuery,
-    form: Annotated[str, Query(alias="format", pattern="^(jsonl|csv|mem0|zep)$")] = "jsonl",
+    form: Form = "jsonl",
 ) -> Response:
     """Take in a file of memories; bad records are reported and left out, the rest lands."""
     here = agent(caller, agent_id, Scope.WRITE)
@@ -67,7 +67,7 @@ async def import_memories(
 def export_memories(
     caller: ReadCaller,
     agent_id: AgentQuery,
-    form: Annotated[str, Query(alias="format", pattern="^(jsonl|csv|mem0|zep)$")] = "jsonl",
+    form: Form = "jsonl",
 ) -> Response:
     """An agent's memories as a file."""
     here = agent(caller, agent_id, Scope.READ)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -25,16 +25,16 @@ __all__ = [
     "Answer",
     "BatchFilter",
     "ConsolidateBody",
+    "DakeraFeedbackBody",
+    "DakeraForgetBody",
+    "DakeraRecallBody",
+    "DakeraUpdateBody",
     "DeduplicateBody",
-    "FeedbackBody",
-    "ForgetBody",
     "ImportanceBody",
     "Loose",
-    "RecallBody",
     "StoreBatchBody",
     "StoreBody",
     "StoreItem",
-    "UpdateBody",
     "agent",
     "key_record",
     "memory_record",
@@ -101,7 +101,7 @@ class StoreBatchBody(Loose):
     memories: Annotated[list[StoreItem], Field(min_length=1, max_length=MOST_ITEMS)]
 
 
-class RecallBody(Loose):
+class DakeraRecallBody(Loose):
     """A question about an agent's memories. `budget` is ours: tokens that the answer may take in a prompt."""
 
     agent_id: AgentId
@@ -117,7 +117,7 @@ class RecallBody(Loose):
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
-class UpdateBody(Loose):
+class DakeraUpdateBody(Loose):
     """Fields of a memory to change."""
 
     content: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)] | None = None
@@ -127,7 +127,7 @@ class UpdateBody(Loose):
     tags: Tags | None = None
 
 
-class ForgetBody(Loose):
+class DakeraForgetBody(Loose):
     """Memories to forget. `hard` is ours: gone from every file of the store."""
 
     agent_id: AgentId
@@ -143,12 +143,12 @@ class ImportanceBody(Loose):
     importance: Unit
 
 
-class FeedbackBody(Loose):
+class DakeraFeedbackBody(Loose):
     """A vote."""
 
     agent_id: AgentId
     memory_id: GivenId | None = None
-    signal: Annotated[str, Field(pattern="^(upvote|downvote|flag|positive|negative)$")]
+    signal: Literal["upvote", "downvote", "flag", "positive", "negative"]
 
 
 class ConsolidateBody(Loose):

@@ -20,7 +20,7 @@ from haversack.model.memory import Kind, Memory
 from haversack.server.caller import In, ReadNs, WriteNs
 from haversack.server.requests import Body, FeedbackBody, ForgetBody, MemoriesBody, MemoryBody, MemoryChanges
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
-from haversack.server.shapes import MemoryShape, answer, memory_shape
+from haversack.server.shapes import MemoryShape, Moment, answer, memory_shape
 
 router = APIRouter(route_class=StrictRoute, tags=["memories"], prefix="/v1/namespaces/{namespace:label}")
 
@@ -46,7 +46,7 @@ class MemoryPage(TypedDict):
 class EarlierShape(TypedDict):
     """What an edit replaced."""
 
-    at: str
+    at: Moment
     fields: dict[str, object]
 
 
@@ -54,7 +54,7 @@ class VoteShape(TypedDict):
     """A vote and what it did to the memory's importance."""
 
     signal: str
-    at: str
+    at: Moment
     before: float
     after: float
 
@@ -76,7 +76,7 @@ class ForgottenShape(TypedDict):
     derived: list[str]
     turns: list[str]
     everything: bool
-    at: str | None
+    at: Moment | None
     certificate: str
     scrubbed: bool
     """Whether erased bytes are gone from the store's files; the server goes on while a reader holds them."""

@@ -12,7 +12,7 @@ from haversack.lifecycle.proposals import Proposal
 from haversack.server.caller import In, ReadNs, WriteNs
 from haversack.server.requests import Body, Id, Label
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
-from haversack.server.shapes import MemoryShape, answer, memory_shape
+from haversack.server.shapes import MemoryShape, Moment, answer, memory_shape
 
 router = APIRouter(route_class=StrictRoute, tags=["sharing"], prefix="/v1/namespaces/{namespace:label}/proposals")
 
@@ -35,10 +35,10 @@ class ProposalShape(TypedDict):
     private: str
     shared: str
     author: str
-    at: str
+    at: Moment
     standing: str
     decided_by: str | None
-    decided_at: str | None
+    decided_at: Moment | None
 
 
 class Proposals(TypedDict):

@@ -15,7 +15,7 @@ from haversack.maintenance.snapshot import Snapshot
 from haversack.server.caller import AdminCaller
 from haversack.server.routes.declare import StrictRoute, problems
 from haversack.server.routes.upkeep import Report, report
-from haversack.server.shapes import JobShape, answer, job_shape
+from haversack.server.shapes import JobShape, Moment, answer, job_shape
 
 router = APIRouter(route_class=StrictRoute, tags=["store"], prefix="/v1")
 
@@ -24,7 +24,7 @@ class SnapshotShape(TypedDict):
     """A snapshot, in the store's own folder of them."""
 
     name: str
-    taken_at: str
+    taken_at: Moment
     size: int
     sha256: str
     only: str | None

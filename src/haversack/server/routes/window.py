@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from pydantic import Field, JsonValue
@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from haversack.compaction import CompactionResult
 from haversack.model.memory import Kind
 from haversack.server.caller import In, ReadNs, WriteNs
-from haversack.server.requests import Body, Label, Weighting, When
+from haversack.server.requests import Body, Format, Label, Weighting, When
 from haversack.server.routes.asking import ContextShape, LedgerShape, context_shape, weighted
 from haversack.server.routes.declare import StrictRoute, problems
 from haversack.server.routes.sessions import SessionId, Turns
@@ -38,13 +38,13 @@ class PromptBody(Body):
     window: Tokens | None = None
     output: Tokens | None = None
     layout: Label | None = None
-    format: Annotated[str, Field(pattern="^(markdown|xml|json|plain)$")] | None = None
+    format: Format | None = None
     budget: Tokens | None = None
     kinds: list[Annotated[Kind, Field(strict=False)]] | None = None
     now: When | None = None
     sections: Weighting | None = None
     """Other weights for sections of the layout, `sections` by default; 0 switches one off."""
-    shape: Annotated[str, Field(pattern="^(openai|anthropic|responses)$")] = "openai"
+    shape: Literal["openai", "anthropic", "responses"] = "openai"
     """Whose interface the request is written for."""
     preview: bool = False
     """Only to look at: no compaction is awaited or begun by it, and no use is counted."""
@@ -55,7 +55,7 @@ class PrimeBody(Body):
 
     model: Label | None = None
     window: Tokens | None = None
-    format: Annotated[str, Field(pattern="^(markdown|xml|json|plain)$")] | None = None
+    format: Format | None = None
     now: When | None = None
 
 

@@ -44,8 +44,8 @@ def scrub(
         if busy:
             return False
         connection.executemany(
-            "UPDATE sequences SET scrubbed = max(scrubbed, ?2) WHERE namespace = ?1",
-            pending,
+            "UPDATE sequences SET scrubbed = max(scrubbed, ?) WHERE namespace = ?",
+            [(erased, namespace) for namespace, erased in pending],
         )
         rebuilt.clear()
     except (sqlite3.Error, OSError):

@@ -44,8 +44,9 @@ _RESTAGE = (
 _INSERT_TURN = f"INSERT INTO turns ({TURN_COLUMNS}, namespace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _RECOUNT = (
     "UPDATE sessions SET (turns, first_at, last_at) ="
-    " (SELECT count(*), min(at), max(at) FROM turns WHERE namespace = ?1 AND session = ?2)"
-    " WHERE namespace = ?1 AND session = ?2"
+    " (SELECT count(*), min(at), max(at) FROM turns WHERE turns.namespace = sessions.namespace"
+    " AND turns.session = sessions.session)"
+    " WHERE namespace = ? AND session = ?"
 )
 _PUT_SESSION = (
     "INSERT OR REPLACE INTO sessions (namespace, session, next, turns, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?)"
@@ -62,6 +63,10 @@ _PUT_RECORD = (
     "INSERT INTO {table} (namespace, collection, key, version, value, about, session) VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (namespace, collection, key) DO UPDATE SET (version, value, about, session)"
     " = (excluded.version, excluded.value, excluded.about, excluded.session)"
+)
+_COUNT_ON = (
+    "INSERT INTO sequences (namespace, value, reset, erasures, scrubbed) VALUES (?, ?, ?, ?, 0)"
+    " ON CONFLICT (namespace) DO UPDATE SET value = excluded.value, erasures = erasures + excluded.erasures"
 )
 _DROP_RECORD = "DELETE FROM {table} WHERE namespace = ? AND collection = ? AND key = ?"
 _HELD_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
@@ -202,11 +207,9 @@ def _write(connection: sqlite3.Connection, namespace: str, writes: Writes) -> No
     for address in writes.dropped:
         drop = _DROP_RECORD.format(table=table_of(namespace, address.collection))
         connection.execute(drop, (namespace, address.collection, address.key))
-    connection.execute(
-        "INSERT INTO sequences (namespace, value, reset, erasures, scrubbed) VALUES (?1, ?2, coalesce(?3, 0), ?4, 0)"
-        " ON CONFLICT (namespace) DO UPDATE SET value = ?2, reset = coalesce(?3, reset), erasures = erasures + ?4",
-        (namespace, writes.applied.sequence, writes.reset, int(writes.erased)),
-    )
+    connection.execute(_COUNT_ON, (namespace, writes.applied.sequence, writes.reset or 0, int(writes.erased)))
+    if writes.reset is not None:
+        connection.execute("UPDATE sequences SET reset = ? WHERE namespace = ?", (writes.reset, namespace))
 
 
 def _erase(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
