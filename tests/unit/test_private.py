@@ -185,5 +185,5 @@ def test_no_file_is_made_in_any_other_way() -> None:
     assert found == {
         "client/generate.py": ".write_text(",  # sources
         "commands/bench.py": ".write_bytes(",  # figures
-        "commands/transfer.py": "mkstemp(",  # 0600 by itself; `open("wb")` there is for pipes and devices
+        "cli/lines.py": "mkstemp(",  # 0600 by itself; `open("wb")` there is for pipes and devices
     }

@@ -95,6 +95,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "snapshot": Entry(
             "maintenance", "Take a consistent, verified copy of the store in one file, while others go on writing."
         ),
+        "backup": Entry("backup", "Write a whole namespace to FILE as lines that any store can restore."),
         "restore": Entry("maintenance", "Restore a snapshot FILE."),
         "reset": Entry("maintenance", "Erase a whole namespace for good."),
         "rekey": Entry("maintenance", "Encrypt the store, give it another key, or take its encryption away."),

@@ -22,12 +22,14 @@ from haversack.engine.unnaming import unname
 from haversack.errors import NotFoundError, ReadOnlyError, RefusedError, StoreError
 from haversack.maintenance import archive, restore
 from haversack.maintenance.archive import Schedule
+from haversack.maintenance.backup import restore_backup
 from haversack.maintenance.health import Damaged, Health, NamespaceHealth, advise, look_at
 from haversack.maintenance.move import Moved, copy_namespace, spaces_of
 from haversack.maintenance.recover import Recovery, recover
 from haversack.maintenance.reset import ResetDone, reset
 from haversack.maintenance.run import Run, is_abandoned, running, runs
 from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
+from haversack.model.text import namespace_label
 from haversack.private import make_folder
 from haversack.store.port import SYSTEM, Store
 from haversack.store.site import Fault, Site, exposed
@@ -118,6 +120,14 @@ class StoreMaintenance:
         moved = restore.restore_namespace(self._site(), _snapshot_at(path), self._core.store, namespace)
         self._core.recall.forget(namespace)
         return moved
+
+    def restore_backup(self, lines: Iterable[bytes], *, namespace: str | None = None) -> Moved:
+        """Restore what `NamespaceMaintenance.backup` gave, under its own name or this one; it must not exist here.
+
+        Raises InputError for what is no backup, is damaged or cut short; then nothing of it stays.
+        """
+        name = None if namespace is None else namespace_label(namespace, "namespace")
+        return restore_backup(self._core.store, lines, namespace=name)
 
     def still_holding(self, forgotten: Forgotten) -> list[Snapshot]:
         """Snapshots that were taken while what was forgotten may have been there: they keep it until they end.

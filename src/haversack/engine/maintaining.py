@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from haversack.maintenance import recover as recovering
 from haversack.maintenance import run as running
 from haversack.maintenance import sharing
 from haversack.maintenance.ageing import Lifecycle
+from haversack.maintenance.backup import back_up
 from haversack.maintenance.health import NamespaceHealth
 from haversack.maintenance.recover import Recovery
 from haversack.maintenance.reorganize import Reorganized
@@ -69,6 +70,14 @@ class NamespaceMaintenance:
         Also what earlier erasures left goes, so that an export can be brought in again.
         """
         return self._whole().reset([self._namespace], execute=execute, confirm=confirm, snapshot=snapshot)
+
+    def backup(self) -> Iterator[bytes]:
+        """Yield the whole namespace as lines, as it is when the first is asked for; any store can restore them.
+
+        Beside what `take_out` gives it holds vectors, places, and what keeps erased words from coming back.
+        """
+        self._core.write_down()
+        return back_up(self._core.store, self._namespace)
 
     def health(self) -> NamespaceHealth:
         """Growth, duplicates, what faded, what is unfinished. Reads every memory once."""

@@ -7,7 +7,6 @@ secret of 256 random bits is not found by trying. The count keeps a loop of fail
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import re
 from collections.abc import Callable
 
@@ -17,12 +16,13 @@ from starlette.types import Scope
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.errors import StoreError
+from haversack.guard.address import address_of
 from haversack.guard.local import check_local
 from haversack.guard.pace import Buckets
 from haversack.guard.refusal import Refused, too_many
 from haversack.guard.settings import Limits
 
-__all__ = ["Callers", "Failures", "ReadToken", "address_of", "needs_key", "unknown_key"]
+__all__ = ["Callers", "Failures", "ReadToken", "needs_key", "unknown_key"]
 
 ReadToken = Callable[[str], Key | None]
 """The key that a token stands for, or None."""
@@ -92,16 +92,6 @@ def needs_key() -> Refused:
 def unknown_key() -> Refused:
     """The answer to who shows one that opens nothing."""
     return _unknown("INVALID_API_KEY", "this key is not known, or it is revoked or expired")
-
-
-def address_of(scope: Scope) -> str:
-    """Where a request comes from; of IPv6 the network, since one machine has all of its addresses."""
-    host: str = (scope.get("client") or ("", 0))[0]
-    try:
-        ip = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    return host if ip.version == 4 else str(ipaddress.ip_network((ip, 64), strict=False))  # noqa: PLR2004
 
 
 def _cannot_read() -> Refused:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from haversack.guard.callers import address_of
+from haversack.guard.address import address_of
 from haversack.guard.settings import Limits
 
 __all__ = ["STREAM", "connection"]

@@ -22,10 +22,21 @@ from haversack.store.records import Collection
 from haversack.transfer.entries import RecordEntry
 from haversack.transfer.writing import dump_memory, dump_record, dump_turn, render_line
 
-__all__ = ["PROGRESS", "Moved", "copy_namespace", "digest_of", "spaces_of"]
+__all__ = [
+    "BOUND",
+    "PROGRESS",
+    "Moved",
+    "copy_namespace",
+    "digest_of",
+    "in_order_of_birth",
+    "record_pages",
+    "spaces_of",
+    "stand_in",
+    "stand_ins_of",
+]
 
 _MARK = "moving"
-_BOUND = frozenset({SEGMENT, LEASE, _MARK})
+BOUND = frozenset({SEGMENT, LEASE, _MARK})
 """Collections that belong to a machine or to a moment."""
 _BATCH = 500
 _STAND_IN = "~"
@@ -131,7 +142,7 @@ class _Copy:
 
     def _memories(self) -> None:
         name, models = self._namespace, cast("Moves", self._source).embedders(self._namespace)
-        born = _in_order_of_birth(self._source, name)
+        born = in_order_of_birth(self._source, name)
         for start in range(self._at.memories, len(born), _BATCH):
             ids = born[start : start + _BATCH]
             memories = tuple(self._source.memories(name, ids))
@@ -148,7 +159,7 @@ class _Copy:
         for number, session in enumerate(sessions[self._at.sessions :], start=self._at.sessions):
             while page := self._source.turns(self._namespace, session, after=self._at.after, limit=_TURNS):
                 self._page(page)
-            stand_ins = _stand_ins_of(self._target, self._namespace, session)
+            stand_ins = stand_ins_of(self._target, self._namespace, session)
             erase = Erasure(turns=stand_ins, graves=False) if stand_ins else None
             self._step(Batch(erase=erase), sessions=number + 1, after=-1)
             self._watch("sessions", number + 1)
@@ -159,21 +170,15 @@ class _Copy:
         place = self._at.after + 1
         for turn in page:
             while place < turn.position:
-                filled.append(_stand_in(turn, place))
+                filled.append(stand_in(turn, place))
                 place += 1
             filled.append(turn)
             place += 1
         self._step(Batch(turns=tuple(filled)), after=page[-1].position)
 
     def _records(self) -> None:
-        for page in _record_pages(self._source, self._namespace):
-            self._step(
-                Batch(
-                    records=tuple(
-                        Written(collection=record.collection, key=record.key, value=record.value) for record in page
-                    )
-                )
-            )
+        for page in record_pages(self._source, self._namespace):
+            self._step(Batch(records=tuple(map(_written, page))))
 
     def _step(self, batch: Batch, **to: int) -> None:
         self._at = msgspec.structs.replace(self._at, **to)
@@ -181,7 +186,14 @@ class _Copy:
         self._target.apply(self._namespace, replace(batch, records=(*batch.records, mark)))
 
 
-def _stand_in(turn: Turn, place: int) -> Turn:
+def _written(record: Record) -> Written:
+    return Written(
+        collection=record.collection, key=record.key, value=record.value, about=record.about, session=record.session
+    )
+
+
+def stand_in(turn: Turn, place: int) -> Turn:
+    """Return what holds the place of an erased turn until all others are in theirs."""
     return Turn(
         id=f"{_STAND_IN}{turn.session}~{place}",
         session=turn.session,
@@ -190,7 +202,8 @@ def _stand_in(turn: Turn, place: int) -> Turn:
     )
 
 
-def _stand_ins_of(store: Store, namespace: str, session: str) -> tuple[str, ...]:
+def stand_ins_of(store: Store, namespace: str, session: str) -> tuple[str, ...]:
+    """Return the ids of the stand-ins in a session."""
     found: list[str] = []
     after = -1
     while page := store.turns(namespace, session, after=after, limit=_TURNS):
@@ -199,7 +212,8 @@ def _stand_ins_of(store: Store, namespace: str, session: str) -> tuple[str, ...]
     return tuple(found)
 
 
-def _in_order_of_birth(store: Store, namespace: str) -> list[str]:
+def in_order_of_birth(store: Store, namespace: str) -> list[str]:
+    """Return the ids of all memories."""
     born: list[tuple[int, str]] = []
     since, more = 0, True
     while more:
@@ -210,7 +224,7 @@ def _in_order_of_birth(store: Store, namespace: str) -> list[str]:
 
 
 def _memory_lines(store: Store, namespace: str) -> Iterator[bytes]:
-    born = _in_order_of_birth(store, namespace)
+    born = in_order_of_birth(store, namespace)
     for start in range(0, len(born), _BATCH):
         yield from (_memory_line(memory) for memory in store.memories(namespace, born[start : start + _BATCH]))
 
@@ -228,16 +242,17 @@ def _turn_lines(store: Store, namespace: str) -> Iterator[bytes]:
 
 
 def _record_lines(store: Store, namespace: str) -> Iterator[bytes]:
-    for page in _record_pages(store, namespace):
+    for page in record_pages(store, namespace):
         for record in page:
             entry = RecordEntry(collection=record.collection, key=record.key, value=record.value)
             yield render_line(dump_record(entry))
 
 
-def _record_pages(store: Store, namespace: str) -> Iterator[list[Record]]:
+def record_pages(store: Store, namespace: str) -> Iterator[list[Record]]:
+    """Yield the records that are not bound to a machine or a moment, page by page."""
     for collection in cast("Moves", store).collections(namespace):
         after = ""
-        while collection not in _BOUND and (page := store.records(namespace, collection, after=after, limit=_BATCH)):
+        while collection not in BOUND and (page := store.records(namespace, collection, after=after, limit=_BATCH)):
             yield page
             after = page[-1].key
 

@@ -28,9 +28,10 @@ from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.errors import InputError
 from haversack.guard import refusal
+from haversack.guard.address import address_of
 from haversack.guard.bearer import token_reader
 from haversack.guard.body import BodyLimits
-from haversack.guard.callers import Callers, Failures, address_of, needs_key
+from haversack.guard.callers import Callers, Failures, needs_key
 from haversack.guard.denials import DENIED, Answered, Denial, Denials
 from haversack.guard.headers import single_headers
 from haversack.guard.listening import STREAM, Listener, is_loopback, listener

@@ -17,8 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.engine.keys import Scope as KeyScope
+from haversack.guard.address import address_of
 from haversack.guard.body import FILE
-from haversack.guard.callers import Callers, Failures, address_of, needs_key
+from haversack.guard.callers import Callers, Failures, needs_key
 from haversack.guard.denials import DENIED, Answered, Denial, Denials
 from haversack.guard.headers import single_headers
 from haversack.guard.listening import STREAM

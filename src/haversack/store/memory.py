@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -40,6 +41,7 @@ from haversack.store.port import (
     Batch,
     Census,
     Changes,
+    Graves,
     LifePage,
     Record,
     Restaged,
@@ -93,7 +95,7 @@ class _Space:
 class MemoryStore:
     """A store that lives as long as the object."""
 
-    abilities: frozenset[str] = frozenset()
+    abilities: frozenset[str] = frozenset({"move"})
 
     def __init__(self) -> None:
         self._spaces: dict[str, _Space] = {}
@@ -298,6 +300,39 @@ class MemoryStore:
             turns=len(space.turns),
             tombstones=len(space.tombstones),
         )
+
+    @contextmanager
+    def frozen(self) -> Generator[MemoryStore]:
+        """See the port's Moves."""
+        lent = MemoryStore()
+        with self._writing:
+            lent._spaces = self._spaces.copy()  # a batch puts a new space in place of the old one
+        yield lent
+
+    def collections(self, namespace: str) -> list[str]:
+        """See the port's Moves."""
+        return sorted({collection for collection, _ in self._space(namespace).records})
+
+    def embedders(self, namespace: str) -> list[str]:
+        """See the port's Moves."""
+        return sorted({model for _, model in self._space(namespace).vectors})
+
+    def graves(self, namespace: str) -> Graves:
+        """See the port's Moves."""
+        space = self._space(namespace)
+        stones = sorted(space.tombstones.values(), key=lambda stone: stone.changed)
+        return Graves(tombstones=tuple(stone[:2] for stone in stones), turns=tuple(sorted(space.digests)))
+
+    def bury(self, namespace: str, graves: Graves) -> None:
+        """See the port's Moves."""
+        with self._writing:
+            draft = self._space(namespace).copy()
+            for name, mark in graves.tombstones:
+                if name not in draft.tombstones:
+                    draft.sequence += 1
+                    draft.tombstones[name] = Tombstone(name, mark, draft.sequence)
+            draft.digests.update(graves.turns)
+            self._spaces[namespace] = draft
 
     def close(self) -> None:
         """See the port."""

@@ -9,6 +9,7 @@ and vectors do not move it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -428,6 +429,10 @@ class Scrubs(Protocol):
 
 class Moves(Protocol):
     """A store with the ability `move`: it tells all that a namespace holds, and takes it in, graves included."""
+
+    def frozen(self) -> AbstractContextManager[Store]:
+        """Lend a reader of the store as it is now; what is written meanwhile does not show in it."""
+        ...
 
     def collections(self, namespace: str) -> list[str]:
         """The collections of its records, sorted."""

@@ -12,7 +12,8 @@ import haversack
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Key
 from haversack.errors import BusyError
-from haversack.guard.callers import Callers, Failures, address_of
+from haversack.guard.address import address_of
+from haversack.guard.callers import Callers, Failures
 from haversack.guard.pace import Buckets
 from haversack.guard.refusal import Refused
 from haversack.guard.settings import Limits

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from haversack.cli import show
+from haversack.cli.commands.backup import is_backup, restore_from
 from haversack.cli.harmless import harmless
 from haversack.cli.options import Place, confirmed, place
 from haversack.clock import utc_now
@@ -106,6 +107,8 @@ def restore(
 ) -> None:
     """Restore a snapshot FILE. It is verified first; the store that it replaces is kept until --confirm.
 
+    FILE may also be a namespace's backup: that goes into the present store, under its own name or that of --only.
+
     \b
     Examples:
       haversack restore haversack.db.snapshots/haversack-20261129T120000Z-0abc12.snapshot
@@ -120,6 +123,9 @@ def restore(
         return
     if file is None:
         raise InputError("name the snapshot's FILE, or give --confirm or --roll-back")
+    if is_backup(file):
+        restore_from(place, file, only, execute=execute)
+        return
     if only is not None:
         _restore_namespace(place, file, only, execute=execute)
         return

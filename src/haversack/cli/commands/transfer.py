@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
 from haversack.cli import show
+from haversack.cli.lines import write_lines
 from haversack.cli.options import Place, place
 from haversack.config import load_config
 from haversack.engine.importing import Imported
@@ -73,39 +69,11 @@ def take_out(place: Place, file: Path) -> None:
     """
     with place.open_namespace() as ns:
         lines = ns.take_out()
-        written = _write(show.data(lines), sys.stdout.buffer) if str(file) == "-" else _write_whole(lines, file)
+        written = write_lines(lines, file)
     if place.as_json and str(file) != "-":
         show.json_line({"file": str(file), "lines": written})
     else:
         show.note(f"wrote {written} lines to {file}; they hold private content")
-
-
-def _write_whole(lines: Iterator[bytes], file: Path) -> int:
-    """Write beside the file and swap, so that a broken export never replaces a good one; pipes and devices stay."""
-    file = file.resolve()
-    if not file.parent.is_dir():
-        raise NotFoundError(f"there is no folder {file.parent}")
-    if file.exists() and not file.is_file():
-        with file.open("wb") as stream:
-            return _write(lines, stream)
-    handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            written = _write(lines, stream)
-        Path(beside).replace(file)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-    return written
-
-
-def _write(lines: Iterable[bytes], stream: BinaryIO) -> int:
-    written = 0
-    for line in lines:
-        stream.write(line)
-        written += 1
-    stream.flush()
-    return written
 
 
 def _progress(reading: Reading, done: Imported) -> None:

@@ -29,7 +29,7 @@ from haversack.errors import (
 if TYPE_CHECKING:
     from haversack.store.sqlite.cipher import Cipher
 
-__all__ = ["Connections", "Lease", "connect", "typed_error"]
+__all__ = ["Connections", "Lease", "begin_reading", "connect", "end_reading", "typed_error"]
 
 _SETTINGS = (
     "PRAGMA synchronous = FULL",  # an acknowledged write survives a power cut
@@ -83,6 +83,20 @@ class _Options(TypedDict):
     isolation_level: None
     check_same_thread: bool
     cached_statements: int
+
+
+def begin_reading(connection: sqlite3.Connection) -> bool:
+    """Begin to read at one moment, unless that has begun; return whether it began here."""
+    if connection.in_transaction:
+        return False
+    connection.execute("BEGIN")
+    return True
+
+
+def end_reading(connection: sqlite3.Connection, *, begun: bool) -> None:
+    """End what `begin_reading` began."""
+    if begun:
+        connection.execute("COMMIT")
 
 
 def typed_error(error: sqlite3.Error, path: Path) -> StoreError:
@@ -220,12 +234,18 @@ class Connections:
         self._mine = threading.local()
         self._all: weakref.WeakSet[Lease] = weakref.WeakSet()
         self._closed = False
+        self._pinned: Lease | None = None
+
+    def pinned(self) -> Lease:
+        """The one connection that all threads have from now on."""
+        self._pinned = self.lease()
+        return self._pinned
 
     def lease(self) -> Lease:
         """The calling thread's connection; made at its first call."""
         if self._closed:
             raise StoreError("this store is closed")
-        found: Lease | None = getattr(self._mine, "lease", None)
+        found: Lease | None = self._pinned or getattr(self._mine, "lease", None)
         if found is None or found.pid != os.getpid():
             found = self._new()
         return found

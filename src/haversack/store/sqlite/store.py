@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import warnings
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.model.query import Filter
 from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Restaged
 from haversack.store.sqlite import queries
-from haversack.store.sqlite.connection import Connections, Lease, typed_error
+from haversack.store.sqlite.connection import Connections, Lease, begin_reading, end_reading, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
@@ -79,6 +79,7 @@ class SqliteStore:
         """
         self.path = Path(path)
         self._busy_timeout = busy_timeout
+        self._cipher = cipher
         steps = migrations or shipped()
         state = examine(self.path, steps[-1].number, cipher)
         self.read_only = read_only or not writable(self.path)
@@ -129,12 +130,12 @@ class SqliteStore:
     ) -> Changes:
         """See the port."""
         with self._connections.lease() as connection:
-            connection.execute("BEGIN")
+            begun = begin_reading(connection)
             found = connection.execute(
                 "SELECT value, reset FROM sequences WHERE namespace = ?", (namespace,)
             ).fetchone()
             if found is None or found[0] <= since:
-                connection.execute("COMMIT")
+                end_reading(connection, begun=begun)
                 return Changes(memories=(), erased=(), upto=since, more=False)
             asked = (namespace, since, known, limit + 1)
             memories = list(map(memory_of, connection.execute(_CHANGED, asked)))
@@ -146,7 +147,7 @@ class SqliteStore:
             if model is not None:
                 ids = [memory.id for memory in merged.memories]
                 merged = replace(merged, vectors=_vectors(connection, namespace, model, ids))
-            connection.execute("COMMIT")
+            end_reading(connection, begun=begun)
         return merged
 
     def select(
@@ -176,10 +177,10 @@ class SqliteStore:
     ) -> LifePage:
         """See the port."""
         with self._connections.lease() as connection:
-            connection.execute("BEGIN")
+            begun = begin_reading(connection)
             value = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
             rows = connection.execute(lives_statement(spared, sized=sized), (namespace, since, limit + 1)).fetchall()
-            connection.execute("COMMIT")
+            end_reading(connection, begun=begun)
         more = len(rows) > limit
         lives = lives_of_rows(rows[:limit], sized=sized)
         upto = int(lives.changed[-1]) if more else max(since, value[0] if value else 0)
@@ -301,7 +302,7 @@ class SqliteStore:
     def census(self, namespace: str) -> Census:
         """See the port."""
         with self._connections.lease() as connection:
-            connection.execute("BEGIN")
+            begun = begin_reading(connection)
             counted = connection.execute(
                 f"SELECT kind, stage = '{Stage.DELETED}', count(*) FROM memories WHERE namespace = ? GROUP BY 1, 2",
                 (namespace,),
@@ -312,7 +313,7 @@ class SqliteStore:
             (tombstones,) = connection.execute(
                 "SELECT count(*) FROM tombstones WHERE namespace = ?", (namespace,)
             ).fetchone()
-            connection.execute("COMMIT")
+            end_reading(connection, begun=begun)
         return Census(
             memories={kind: count for kind, deleted, count in sorted(counted) if not deleted},
             deleted=sum(count for _, deleted, count in counted if deleted),
@@ -330,6 +331,18 @@ class SqliteStore:
                 copy_into(connection, path)
             except OSError as error:
                 raise StoreError(f"no snapshot at {path}: {error.strerror}") from error
+
+    @contextmanager
+    def frozen(self) -> Generator[SqliteStore]:
+        """See the port's Moves."""
+        reader = SqliteStore(self.path, read_only=True, busy_timeout=self._busy_timeout, cipher=self._cipher)
+        try:
+            with reader._connections.pinned() as connection:
+                connection.execute("BEGIN")
+                connection.execute("SELECT 1 FROM sequences").fetchone()  # the moment is that of the first read
+            yield reader
+        finally:
+            reader.close()
 
     def collections(self, namespace: str) -> list[str]:
         """See the port's Moves."""
