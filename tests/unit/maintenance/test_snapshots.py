@@ -79,7 +79,12 @@ def test_a_snapshot_says_what_it_holds_and_opens_with_any_unzip(store: SqliteSto
     snapshot = taken(store, site)
     manifest = verify(site, snapshot.path)
     assert manifest == snapshot.manifest == read_manifest(snapshot.path)
-    assert (manifest.taken_at, manifest.program, manifest.schema, manifest.only) == (NOW, "0.1.0", 3, None)
+    assert (manifest.taken_at, manifest.program, manifest.schema, manifest.only) == (
+        NOW,
+        "0.1.0",
+        site.newest_schema,
+        None,
+    )
     assert manifest.namespaces["a"].census == store.census("a")
     assert manifest.namespaces["b"].sequence == store.sequence("b")
     with zipfile.ZipFile(snapshot.path) as archive_file:
@@ -170,7 +175,7 @@ def test_a_sealed_snapshot_of_another_store_is_noticed(store: SqliteStore, site:
     body = path.read_bytes()[:-64]
     path.write_bytes(body + hashlib.sha256(body).hexdigest().encode())
     with pytest.raises(NotAStoreError, match="is not the one that its manifest describes"):
-        verify(path)
+        verify(site, path)
 
 
 def test_one_namespace_alone(store: SqliteStore, site: SqliteSite) -> None:
@@ -337,7 +342,7 @@ def test_no_more_is_unpacked_than_the_manifest_says(store: SqliteStore, site: Sq
     manifest = replace(taken(store, site).manifest, bytes=1_000)
     path = _made(site, msgspec.json.encode(manifest), bytes(50 << 20))
     with pytest.raises(NotAStoreError, match="not the one that its manifest describes"):
-        verify(path)
+        verify(site, path)
     with pytest.raises(NotAStoreError, match="not the one"), unpacked(site, path, site.path.parent):
         pass
     unending = io.BytesIO(bytes(10_000))
