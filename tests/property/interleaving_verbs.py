@@ -177,14 +177,17 @@ _explained("Session", "preview prime unread wait folds turns", _READS)
 _explained("Session", "append", _ONE)
 _explained("Session", "monitor", _HOLDS)
 _explained("Knowledge", "reach", _READS)
-_explained("NamespaceMaintenance", "policy foresee health runs steps proposals", _READS)
+_explained("NamespaceMaintenance", "policy foresee health runs steps proposals backup", _READS)
 _explained("NamespaceMaintenance", "recover", "It acts on a run whose process died: tests/faults kills some.")
 _explained("StoreMaintenance", "schedule snapshots runs health still_holding verify_snapshot plan_snapshot", _READS)
-_explained("StoreMaintenance", "snapshot keep_schedule restore_namespace forget_in_snapshots copy_to", _FILES)
+_explained(
+    "StoreMaintenance", "snapshot keep_schedule restore_namespace restore_backup forget_in_snapshots copy_to", _FILES
+)
 _explained("StoreMaintenance", "set_schedule", "It writes one record without reading any.")
 _explained("StoreMaintenance", "reset", _ONE)
+_explained("StoreMaintenance", "scrub", "It writes nothing but what erasures left to do.")
 _explained("StoreMaintenance", "reconcile", "It acts on runs whose process died: tests/faults kills some.")
-_explained("Haversack", "namespace namespaces warm_up wait", _READS)
+_explained("Haversack", "namespace namespaces warm_up wait folder", _READS)
 _explained("Keyring", "create all get exist ever_existed still_opens children", "It adds a key of its own, or reads.")
 _explained(
     "JobBoard", "start run get all cancel wait report close", "Its verbs run on threads: tests/unit/engine/test_jobs."

@@ -113,7 +113,8 @@ class StoreMaintenance:
 
         The seal is a hash, not a signature: it tells damage, not who made the snapshot.
         """
-        verify(self._site(), _snapshot_at(path))
+        place = _snapshot_at(path)
+        verify(self._site(), place)
 
     def restore_namespace(self, path: str | os.PathLike[str], namespace: str) -> Moved:
         """Bring one namespace back from a snapshot; it must not exist here."""

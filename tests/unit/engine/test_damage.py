@@ -216,6 +216,7 @@ def maintenance_verbs(care: NamespaceMaintenance, memory: Memory) -> dict[str, C
         "set_policy": lambda: care.set_policy({}),
         "steps": lambda: care.steps("nothing"),
         "undo": lambda: care.undo("nothing"),
+        "backup": lambda: list(care.backup()),
     }
 
 

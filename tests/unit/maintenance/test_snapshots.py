@@ -230,8 +230,10 @@ def test_an_interrupted_move_goes_on_where_it_stopped(
 
 
 def test_a_store_that_cannot_tell_everything_is_refused(store: SqliteStore) -> None:
+    mute = MemoryStore()
+    mute.abilities = frozenset()
     with pytest.raises(RefusedError, match="capability"):
-        copy_namespace(store, MemoryStore(), "a", origin="here")
+        copy_namespace(store, mute, "a", origin="here")
     with pytest.raises(RefusedError, match="capability"):
         take(MemoryStore(), SqliteSite(store.path), store.path.with_name("x.snapshot"), OCCASION)
 
