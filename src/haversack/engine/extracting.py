@@ -103,9 +103,10 @@ def _related(core: Core, namespace: str, texts: Sequence[str]) -> list[Memory]:
     likeness: dict[str, float] = {}
     found: dict[str, Memory] = {}
     vectors = _embedded(core, wanted)
+    view = core.recall.view([namespace], vector=vectors[0] if vectors else None)
     for place, text in enumerate(wanted):
         vector = None if vectors is None else vectors[place]
-        for one, score in core.recall.nearest(namespace, text, vector, filter=chosen, now=now, top_k=_CLOSEST):
+        for one, score in view.nearest(text, vector, filter=chosen, now=now, top_k=_CLOSEST):
             if score >= _LEAST or vector is None:
                 likeness[one.id] = max(score, likeness.get(one.id, 0.0))
                 found[one.id] = one
@@ -114,7 +115,7 @@ def _related(core: Core, namespace: str, texts: Sequence[str]) -> list[Memory]:
 
 def _on_subject(core: Core, namespace: str, subject: str) -> list[Memory]:
     same = Filter(kinds=STATEMENTS, where=((SUBJECT, subject),))
-    hits = core.recall.listing([namespace], filter=same, now=core.clock(), top_k=_MOST)
+    hits = core.recall.view([namespace]).listing(same, now=core.clock(), top_k=_MOST)
     return [hit.memory for hit in hits]
 
 
