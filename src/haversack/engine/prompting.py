@@ -189,7 +189,7 @@ def _candidates(
     if is_blank(words) or not supporting:
         return ()
     request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
-    found = candidates(core, gather(core, request, wanted.layout, supporting), wanted.pricer.counter)
+    found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter)
     standing = _standing(past, room - supporting, wanted.pricer) | asked
     return [structs.replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
 
