@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import chain
 
 from msgspec import structs
 
@@ -75,7 +75,7 @@ def gather(
     pinned = seen.view.listing(request.chosen, now=request.now, top_k=core.settings.widest, pinned=True)
     filters = list(_filters(request.chosen, layout))
     answers = seen.view.search_each(seen.asked, filters, top_k=width)
-    background = list(_background(seen.view, request, filters, answers, width)) if len(layout.sections) > 1 else []
+    background = list(_background(seen.view, request, filters, answers, width if len(layout.sections) > 1 else 0))
     found: dict[tuple[str, str], Hit] = {}
     for hit in chain(*_in_turn(answers, background), pinned):
         found.setdefault((hit.namespace, hit.memory.id), hit)
@@ -146,7 +146,7 @@ def _in_turn(answers: Sequence[list[Hit]], background: Sequence[list[Hit]]) -> I
     least = min((_weighed(hit).score for hit in chain(*answers)), default=1.0)
     most = max((hit.score for hit in chain(*background)), default=0.0)
     share = min(_BACKGROUND, _BELOW * least / most) if most else _BACKGROUND
-    for found, rest in zip_longest(answers, background, fillvalue=[]):
+    for found, rest in zip(answers, background, strict=True):
         yield found
         yield [_lessened(hit, share) for hit in rest]
 

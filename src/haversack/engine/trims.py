@@ -1,7 +1,8 @@
 """Important memories that keep being left out for want of room, and the budget that would have carried them.
 
-A count in memory until some have gathered or the store closes; then one small record per memory, which an erasure of
-the memory takes along.
+A count in memory until many have gathered or the store closes; then one small record per memory, which an erasure of
+the memory takes along. A caller who asks for a context pays for a few of these records now and then, however many
+there are.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from threading import Lock
 
 import msgspec
 
 from haversack.assemble import Candidate, Context
-from haversack.errors import StoreError
-from haversack.store.port import Batch, Store, Written
+from haversack.errors import ConflictError, StoreError
+from haversack.store.port import Batch, Record, Store, Written
 from haversack.store.records import Collection
 
 __all__ = ["IMPORTANT", "TALLIES", "TrimLog", "Trimmed", "trimmed"]
@@ -24,7 +26,14 @@ IMPORTANT = 0.7
 """From this importance on, being left out is worth a report."""
 
 COLLECTION = "trim"
-_MOST = 200
+_MANY = 200
+"""Memories that wait before some of them are written down, and the calls between two times: callers seldom pay."""
+_BETWEEN = 32
+_AT_ONCE = 50
+"""Records of one transaction."""
+_MOST = 2_000
+"""Memories that wait at the most; others are not counted meanwhile."""
+_TRIES = 5
 _PAGE = 1_000
 
 
@@ -78,6 +87,8 @@ class TrimLog:
     """What was trimmed and is not in the store yet. Safe for threads."""
 
     _waiting: dict[str, dict[str, Tally]] = field(default_factory=dict[str, "dict[str, Tally]"])
+    _since: int = 0
+    """Calls since some were written down."""
     _lock: Lock = field(default_factory=Lock)
 
     def note(self, store: Store, namespace: str, candidates: Sequence[Candidate], context: Context) -> None:
@@ -88,23 +99,29 @@ class TrimLog:
         with self._lock:
             waiting = self._waiting.setdefault(namespace, {})
             for name, tally in noted.items():
-                waiting[name] = waiting.get(name, Tally()).plus(tally)
-            full = len(waiting) >= _MOST
-        if full:
-            self.spill(store, namespace)
+                if name in waiting or len(waiting) < _MOST:
+                    waiting[name] = waiting.get(name, Tally()).plus(tally)
+            self._since += 1
+            is_due = len(waiting) >= _MANY and self._since >= _BETWEEN
+            if is_due:
+                self._since = 0
+        if is_due:
+            self._spill_some(store, namespace)
 
     def spill(self, store: Store, namespace: str) -> None:
         """Put what waits into the store; a store that cannot be written now loses these counts and nothing else."""
+        while self._spill_some(store, namespace):
+            pass
+
+    def _spill_some(self, store: Store, namespace: str) -> bool:
+        """The same for those that wait longest; whether there were any."""
         with self._lock:
-            waiting = self._waiting.pop(namespace, {})
-        known = _stored(store, namespace)
-        records = tuple(
-            Written(collection=COLLECTION, key=name, value=msgspec.json.encode(known.get(name, Tally()).plus(tally)))
-            for name, tally in waiting.items()
-        )
-        if records:
+            waiting = self._waiting.get(namespace, {})
+            some = {name: waiting.pop(name) for name in list(islice(waiting, _AT_ONCE))}
+        if some:
             with suppress(StoreError):
-                store.apply(namespace, Batch(records=records))
+                _add(store, namespace, some)
+        return bool(some)
 
     def close(self, store: Store) -> None:
         """Spill everything."""
@@ -129,6 +146,20 @@ def trimmed(log: TrimLog, store: Store, namespace: str, least: int = 2) -> list[
         for memory in store.memories(namespace, sorted(worst))
     ]
     return sorted(rows, key=lambda row: (-row.importance * row.trimmed, row.memory_id))
+
+
+def _add(store: Store, namespace: str, tallies: Mapping[str, Tally]) -> None:
+    """Count them in; again when somebody else did so meanwhile."""
+    for _ in range(_TRIES):
+        records = (_with_more(store.record(namespace, COLLECTION, name), name, told) for name, told in tallies.items())
+        with suppress(ConflictError):
+            store.apply(namespace, Batch(records=tuple(records)))
+            return
+
+
+def _with_more(record: Record | None, name: str, told: Tally) -> Written:
+    value = msgspec.json.encode((TALLIES.value_of(record) or Tally()).plus(told))
+    return Written(collection=COLLECTION, key=name, value=value, expected=0 if record is None else record.version)
 
 
 def _tallies(candidates: Sequence[Candidate], context: Context) -> dict[str, Tally]:
