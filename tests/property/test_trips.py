@@ -64,7 +64,9 @@ def ns(store: Counted) -> Namespace:
         ns.context(QUERY, budget=400, layout=layout)
         session.prompt(QUERY, layout=layout)
     ns.recall(QUERY)
-    ns.session("t").add("user", "the café at Goes will open again")
+    ns.session("u").extend(
+        [{"role": "user", "content": f"I prefer the berth {n} and I live in Goes"} for n in range(20)]
+    )
     return ns
 
 
@@ -78,7 +80,7 @@ MOST: dict[str, tuple[int, Call]] = {
     "remember_many": (6, lambda ns, _: ns.remember_many(FRESH)),
     "session.add": (1, lambda ns, _: ns.session("s").add("user", "good night")),
     "session.extend": (1, lambda ns, _: ns.session("s").extend(TURNS)),
-    "session.extract": (8, lambda ns, _: ns.session("t").extract()),
+    "session.extract": (9, lambda ns, _: ns.session("u").extract()),
     "forget softly": (4, lambda ns, known: ns.forget(known["fact"])),
     "forget for good": (10, lambda ns, known: ns.forget(known["fact"], hard=True)),
     "page": (1, lambda ns, _: ns.page()),

@@ -174,8 +174,7 @@ class Index:
         rows = np.array([self.place[each.memory] for each in memories])
         deleted = [np.uint16(Flag.DELETED * (each.stage is Stage.DELETED)) for each in memories]
         self._begin()
-        least = int(rows.min())
-        flags = self.columns.flags[rows] & ~np.uint16(Flag.DELETED)
+        least, flags = int(rows.min()), self.columns.flags[rows] & ~np.uint16(Flag.DELETED)
         self.columns.at("flags", least)[rows] = flags | deleted
         self.columns.at("importance", least)[rows] = [weight(each.importance, each.stage) for each in memories]
 

@@ -13,7 +13,6 @@ from haversack.embed.codec import Quantised, decode_vector
 from haversack.embed.embedder import Embedder, WithSigns, WordVectors
 from haversack.errors import StoreError
 from haversack.recall import keeping
-from haversack.recall.flights import Flights
 from haversack.recall.index import Index
 from haversack.recall.rows import Rows
 from haversack.recall.segments import dump
@@ -39,8 +38,12 @@ class Slot:
     namespace: str
     index: Index
     rows: Rows
-    flights: Flights[IndexView] = field(default_factory=Flights[IndexView])
-    """Reads of what is new; nobody else changes the index without their turn."""
+    turn: Lock = field(default_factory=Lock)
+    """Whoever changes the index has it; whoever reads a view needs none."""
+    shown: IndexView | None = None
+    """The index as it is, while nobody changes it."""
+    whole: int = 0
+    """The change number up to which nothing is missing; pages may have been taken in beyond it."""
     read: bool = False
     """Whether segments were looked for."""
     unsaved: int = 0
@@ -50,18 +53,17 @@ class Slot:
     held: int = 0
     """Bytes that the shelf counts for the slot."""
     saving: Future[None] | None = None
-    _view: IndexView | None = None
 
     def view(self) -> IndexView:
         """The index as it is now."""
-        if self._view is None:
+        if self.shown is None:
             self.size = self.index.nbytes
-            self._view = IndexView(namespace=self.namespace, index=self.index.view(), rows=self.rows)
-        return self._view
+            self.shown = IndexView(namespace=self.namespace, index=self.index.view(), rows=self.rows)
+        return self.shown
 
     def change(self, index: Index | None = None) -> Index:
         """The index to be changed, or another one in its place: it is no longer as it was shown."""
-        self._view = None
+        self.shown = None
         self.index = index or self.index
         return self.index
 
@@ -83,11 +85,11 @@ class Shelf:
     def view(self, namespace: str) -> IndexView:
         """The namespace's index with every change that the store acknowledged before this call.
 
-        One thread at a time asks the store; those who come meanwhile share the next answer. Nothing is locked for them
-        while they read the view.
+        Threads ask the store side by side; only one at a time takes in what is new. Nothing is locked for them while
+        they read the view.
         """
         slot = self._slot(namespace)
-        shown = slot.flights.join(lambda: self._refreshed(slot))
+        shown = self._with_landed(slot, self._fresh(slot))
         self._evict(namespace)
         return shown
 
@@ -140,33 +142,54 @@ class Shelf:
     def _new_index(self) -> Index:
         return Index(self._dimension, self._words, self._sign_bytes)
 
-    def _refreshed(self, slot: Slot) -> IndexView:
+    def _fresh(self, slot: Slot) -> IndexView:
+        while (shown := slot.shown) is None:
+            with slot.turn:
+                if slot.shown is None:
+                    return self._read_on(slot)
+        since = shown.index.upto
+        changes = self._changes(slot, since, _FEW)
+        return shown if changes.upto == since else self._caught_up(slot, since, changes)
+
+    def _caught_up(self, slot: Slot, since: int, changes: Changes) -> IndexView:
+        """The index with these changes since that number, unless somebody else has taken them in."""
+        with slot.turn:
+            shown = slot.shown
+            if shown is not None and shown.index.upto == since:
+                self._take(slot, changes)
+                return self._read_on(slot) if changes.more else self._settled(slot)
+            return shown if shown is not None and shown.index.upto >= changes.upto else self._read_on(slot)
+
+    def _read_on(self, slot: Slot) -> IndexView:
+        """Take in every change."""
         if not slot.read:
             slot.read = True
             kept = keeping.restore(
                 self._store, slot.namespace, self._model, self._dimension, self._words, sign_bytes=self._sign_bytes
             )
-            slot.change(kept)
-        self._read_on(slot)
+            slot.whole = slot.change(kept).upto
+        more = True
+        while more:
+            changes = self._changes(slot, slot.index.upto, _PAGE)
+            more = changes.more
+            if changes.upto != slot.index.upto:
+                self._take(slot, changes)
+        return self._settled(slot)
+
+    def _settled(self, slot: Slot) -> IndexView:
+        """The index as it is with every change; kept for the next start where it has grown."""
+        slot.whole = slot.index.upto
         if slot.index.gone > max(1000, slot.index.present):
             slot.change(self._new_index())
-            self._read_on(slot)
-        if self._embedder is not None and slot.index.unembedded:
-            self._take_landed(slot, self._embedder.model)
+            slot.whole = 0
+            return self._read_on(slot)
         if self._saves and slot.unsaved >= max(_WORTH_SAVING, slot.index.columns.rows // 4):
             self._save_later(slot)
         return slot.view()
 
-    def _read_on(self, slot: Slot) -> None:
-        """Take in every change."""
+    def _changes(self, slot: Slot, since: int, limit: int) -> Changes:
         model = None if self._embedder is None else self._embedder.model
-        known, more = slot.index.upto, True
-        while more:
-            since = slot.index.upto
-            changes = self._store.changes(slot.namespace, since=since, limit=_PAGE, known=known, model=model)
-            more = changes.more
-            if changes.upto != since:
-                self._take(slot, changes)
+        return self._store.changes(slot.namespace, since=since, limit=limit, known=min(slot.whole, since), model=model)
 
     def _take(self, slot: Slot, changes: Changes) -> None:
         index = slot.change(self._new_index() if changes.reset else None)
@@ -181,14 +204,21 @@ class Shelf:
         index.upto = changes.upto
         slot.unsaved += len(changes.memories)
 
-    def _take_landed(self, slot: Slot, model: str) -> None:
-        """Vectors that were stored later than their memories; they land oldest first."""
-        for most in (_FEW, _PAGE):
-            ids = slot.index.without_vector(most)
-            landed = self._decoded(self._store.vectors(slot.namespace, model, ids)) if ids else {}
-            if not landed:
-                return
-            slot.change().embed(landed)
+    def _with_landed(self, slot: Slot, shown: IndexView) -> IndexView:
+        """Also with vectors that were stored later than their memories; they land oldest first."""
+        if not self._landed(slot, shown.index, _FEW):
+            return shown
+        with slot.turn:
+            if slot.shown is not None:
+                slot.change().embed(self._landed(slot, slot.index, _PAGE))
+                return slot.view()
+        return shown
+
+    def _landed(self, slot: Slot, index: Index, most: int) -> dict[str, Quantised]:
+        if self._embedder is None or not index.unembedded:
+            return {}
+        ids = index.without_vector(most)
+        return self._decoded(self._store.vectors(slot.namespace, self._embedder.model, ids))
 
     def _decoded(self, stored: Mapping[str, bytes]) -> dict[str, Quantised]:
         """Stored vectors as the index takes them; foreign bytes are left out."""
@@ -211,15 +241,16 @@ class Shelf:
             if slot.index.gone:
                 whole = Slot(slot.namespace, self._new_index(), Rows(self._store, slot.namespace, 0))
                 self._read_on(whole)
-                with slot.flights.turn:
+                with slot.turn:
                     self._read_on(whole)
                     slot.change(whole.index)
+                    slot.whole = whole.whole
                     slot.rows.clear()
-            with slot.flights.turn:
-                index = slot.view().index
-                if index.gone:
+                    slot.view()
+            with slot.turn:
+                if slot.shown is None or slot.shown.index.gone:
                     return
-                slot.unsaved = 0
+                index, slot.unsaved = slot.shown.index, 0
             keeping.save(self._store, slot.namespace, self._model, dump(index), index.upto)
 
     def _evict(self, keep: str) -> None:

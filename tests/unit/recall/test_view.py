@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Barrier, Event
 
@@ -10,14 +11,12 @@ import numpy as np
 import pytest
 
 from haversack.embed.codec import Quantised
-from haversack.errors import StoreError
-from haversack.model.memory import Memory
+from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
 from haversack.recall import Recall
-from haversack.recall.flights import Flights
 from haversack.recall.index import Index
 from haversack.store.memory import MemoryStore
-from haversack.store.port import Batch, Changes, Erasure
+from haversack.store.port import Batch, Changes, Erasure, Restage
 
 Put = Callable[..., list[Memory]]
 Make = Callable[..., Memory]
@@ -127,21 +126,46 @@ def test_vectors_of_another_length_are_no_vectors_of_a_view(store: MemoryStore, 
     assert [(memory.id, score) for memory, score in found] == [(ferry.id, 1.0)]
 
 
-def test_a_run_that_fails_is_not_shared() -> None:
-    flights = Flights[int]()
-    started, failing = Event(), Event()
+class Waiting(MemoryStore):
+    """Who asks for changes waits until another one asks as well, once `barrier` is set."""
 
-    def fail() -> int:
-        started.set()
-        assert failing.wait(SECONDS)
-        raise StoreError("gone")
+    barrier: Barrier | None = None
 
-    with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(flights.join, fail)
-        assert started.wait(SECONDS)
-        second = threads.submit(flights.join, lambda: 7)
-        failing.set()
-        assert second.result(SECONDS) == 7
-        with pytest.raises(StoreError):
-            first.result(SECONDS)
-    assert flights.join(lambda: 8) == 8
+    def changes(
+        self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0, model: str | None = None
+    ) -> Changes:
+        if self.barrier is not None:
+            self.barrier.wait(SECONDS)
+        return super().changes(namespace, since=since, limit=limit, known=known, model=model)
+
+
+class TestWaiting:
+    """Threads do not wait for each other's trips."""
+
+    @pytest.fixture
+    def store(self) -> Waiting:
+        return Waiting()
+
+    @pytest.mark.parametrize("news", [False, True])
+    def test_two_threads_ask_the_store_at_once(self, store: Waiting, put: Put, *, news: bool) -> None:
+        put(["the ferry leaves"])
+        recall = Recall(store)
+        recall.view(["n"])
+        if news:
+            put(["the soup is hot"])
+        store.barrier = Barrier(2)
+        with ThreadPoolExecutor(2) as threads:
+            views = list(threads.map(recall.view, [["n"], ["n"]]))
+        assert [len(view.listing(now=NOW, top_k=9)) for view in views] == [1 + news] * 2
+
+    def test_what_was_edited_and_restaged_between_two_pages_is_told_in_full(self, store: Waiting, put: Put) -> None:
+        (first,) = put(["the ferry leaves"])
+        put([f"note {number}" for number in range(300)])
+        recall = Recall(store)
+        recall.view(["n"])
+        store.apply("n", Batch(memories=(replace(first, content="the soup is hot"),)))
+        put([f"another {number}" for number in range(300)])
+        edited = store.memories("n", [first.id])[0]
+        store.apply("n", Batch(stages=(Restage(first.id, edited.changed, Stage.LONG_TERM),)))
+        assert [hit.id for hit in recall.search(["n"], "soup", now=NOW, top_k=1)] == [first.id]
+        assert recall.search(["n"], "ferry", now=NOW, top_k=1) == []
