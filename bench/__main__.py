@@ -26,6 +26,8 @@ ALONE = {
     "index": "bench.speed.index:run",
     "nearest": "bench.speed.nearest:run",
     "writing": "bench.speed.writing:run",
+    "threads": "bench.speed.latency:threads",
+    "trips": "bench.speed.latency:trips",
     "maintenance": "bench.maintenance.run:run",
     "prefix": "bench.history.prefix:run",
     "compaction": "bench.compaction.evidence:run",

@@ -119,8 +119,8 @@ def _tenant(others: int) -> tuple[Cell, ...]:
 def _bytes_each(sack: haversack.Haversack, namespace: str) -> int:
     core = sack._core  # noqa: SLF001 - the bench looks inside  # pyright: ignore[reportPrivateUsage]
     embedder = StaticEmbedder()
-    with Shelf(core.store, embedder, embedder, 1 << 40).fresh(namespace) as slot:
-        return round(slot.index.nbytes / slot.index.present)
+    index = Shelf(core.store, embedder, embedder, 1 << 40).view(namespace).index
+    return round(index.nbytes / index.present)
 
 
 def _median(ns: Namespace) -> float:

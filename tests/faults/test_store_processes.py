@@ -75,7 +75,7 @@ def test_a_file_and_folder_without_write_access_can_be_read_and_copied(locked_fo
         "copied": 1,
         "snapshot_here": "StoreError",
         "new_store_here": "ReadOnlyError",
-        "faults": [],
+        "faults": ["exposed"],
         "files": ["store.db"],
     }
 

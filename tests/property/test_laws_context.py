@@ -103,8 +103,10 @@ def _candidates(rows: Sequence[tuple[int, float]], *, pins: bool) -> list[Candid
     memories = [memory_of(number, seed, pins=pins) for number, (seed, _) in enumerate(rows)]
     parents = [memories[seed // 3 % len(rows)].id if seed % 3 == 0 else "" for seed, _ in rows]
     return [
-        Candidate(memory=replace(memory, metadata={"parent": parent} if parent else {}), score=score)
-        for memory, parent, (_, score) in zip(memories, parents, rows, strict=True)
+        Candidate(
+            memory=replace(memory, metadata={"parent": parent} if parent else {}), score=score, answers=seed % 4 > 0
+        )
+        for memory, parent, (seed, score) in zip(memories, parents, rows, strict=True)
     ]
 
 

@@ -13,7 +13,7 @@ from haversack.embed.static import StaticEmbedder
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Source, Stage, Trust
 from haversack.model.query import Filter
-from haversack.recall import Recall
+from haversack.recall import Recall, View
 from haversack.recall.chunks import chunk
 from haversack.scoring.blend import DEFAULT, RETRIEVAL, SIMILARITY, Weights
 from haversack.store.memory import MemoryStore
@@ -79,7 +79,7 @@ def stored(rows: Sequence[Memory], namespace: str = "n", store: MemoryStore | No
 
 @given(rows=batches(), chosen=filters)
 def test_a_filter_lets_pass_exactly_what_it_says(rows: list[Memory], chosen: Filter) -> None:
-    listed = Recall(stored(rows)).listing(["n"], filter=chosen, now=NOW, top_k=100)
+    listed = Recall(stored(rows)).view(["n"]).listing(chosen, now=NOW, top_k=100)
     passing = {row.id for row in rows if chosen.reason_against(row, NOW) is None}
     assert {hit.id for hit in listed} == passing
     found = Recall(stored(rows)).search(["n"], "ferry late 図書館", filter=chosen, now=NOW, top_k=100)
@@ -148,7 +148,7 @@ def test_an_index_kept_fresh_answers_like_a_new_one(
     rows: list[Memory], steps: list[tuple[str, int, str]], query: str
 ) -> None:
     store, living = stored(rows), {row.id: row for row in rows}
-    kept = Recall(store)
+    kept, held = Recall(store), list[View]()
     for number, (verb, which, words) in enumerate(steps, 100):
         chosen = list(living.values())[which % len(living)] if living else None
         if verb == "add" or chosen is None:
@@ -159,7 +159,7 @@ def test_an_index_kept_fresh_answers_like_a_new_one(
             del living[chosen.id]
             store.apply("n", Batch(erase=Erasure(memories=(chosen.id,))))
         elif verb == "ask":
-            kept.search(["n"], query, now=NOW, top_k=3)
+            held.append(kept.view(["n"]))
         else:
             field = {"content": words} if verb == "word" else {"stage": Stage.DELETED}
             living[chosen.id] = replace(chosen, **field)  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ def test_near_names_share_no_index_no_statistic_and_no_segment(*, saved: bool) -
         found = recall.search([name], "late ferry", now=NOW, top_k=50)
         assert [(hit.id, hit.score) for hit in found] == alone[name]
         assert {hit.namespace for hit in found} == {name}
-        assert len(recall.listing([name], now=NOW, top_k=50)) == len(alone[name])
+        assert len(recall.view([name]).listing(now=NOW, top_k=50)) == len(alone[name])
     recall.forget(NEAR_NAMES[0])
     store.apply(NEAR_NAMES[0], Batch(erase=Erasure(everything=True)))
     for name in NEAR_NAMES:

@@ -25,6 +25,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The signals that the score is made of, each 0..1."""
     formula: Formula = NOTHING
     """How they make it."""
+    answers: bool = True
+    """Whether it answers the query: what does not stands behind all that does, whatever its section prefers."""
     price: int | None = None
     """Stored tokens of `line(memory)` under the counter's encoding; None: it is counted now."""
     tier: int = 0

@@ -22,6 +22,8 @@ __all__ = ["Entry", "entry_order"]
 _LENGTH = 70
 _POWER = 0.3
 _FAINT = 1e-9
+_UNDER = 0.9
+"""How much of the least answer's worth the best of the rest has at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ def entry_order(
 ) -> Entry:
     """Order the live candidates of a layout; `section` and `prices` are by candidate."""
     worth = _worth(candidates, live, prices)
+    _put_below(candidates, live, worth, layout)
     best = _by_worth(candidates, live, worth)
     if layout.sharing is Sharing.SCORE:
         return Entry(best, [], worth)
@@ -72,6 +75,18 @@ def _worth(candidates: Sequence[Candidate], live: Sequence[int], prices: Sequenc
             price = prices[item]
             worth[item] = score * (_LENGTH / price) ** _POWER if price > _LENGTH else score
     return worth
+
+
+def _put_below(candidates: Sequence[Candidate], live: Sequence[int], worth: list[float], layout: Layout) -> None:
+    """What does not answer is worth less than all that does, also where its section weighs more."""
+    rest = [item for item in live if not candidates[item].answers]
+    if not rest or len(rest) == len(live):
+        return
+    least = min(worth[item] for item in live if candidates[item].answers)
+    weights = [part.weight for part in layout.sections if part.weight > 0] or [1.0]
+    share = _UNDER * least / max(worth[item] for item in rest) * min(weights) / max(weights)
+    for item in rest if share < 1 else ():
+        worth[item] = max(_FAINT, worth[item] * share)
 
 
 def _by_worth(candidates: Sequence[Candidate], items: Sequence[int], worth: Sequence[float]) -> list[int]:
@@ -110,9 +125,11 @@ def _preferred(candidates: Sequence[Candidate], items: list[int], prefer: Prefer
         case Prefer.SCORE:
             return items
         case Prefer.IMPORTANCE:
-            return sorted(items, key=lambda item: candidates[item].memory.importance, reverse=True)
+            told = [candidates[item].memory.importance for item in items]
         case Prefer.NEWEST:
-            return sorted(items, key=lambda item: candidates[item].memory.event_time, reverse=True)
+            told = [candidates[item].memory.event_time for item in items]
+    keys = {item: (candidates[item].answers, value) for item, value in zip(items, told, strict=True)}
+    return sorted(items, key=keys.__getitem__, reverse=True)
 
 
 def _level_down(items: Sequence[int], worth: list[float]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from haversack.compaction.dedup import SUBJECT, Relation, admit, lexical_similarity
 from haversack.embed.codec import embed_stored
@@ -20,7 +21,7 @@ from haversack.engine.core import Core
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
-from haversack.recall import indexed_text
+from haversack.recall import View, indexed_text
 from haversack.store.port import Vector
 
 __all__ = ["STATEMENTS", "Admitted", "admit_drafts"]
@@ -78,9 +79,9 @@ def admit_drafts(core: Core, namespace: str, drafts: Sequence[Memory], now: date
     return Admitted(rows=work.rows, known=work.known, vectors=_vectors(core, weighed, embedded))
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Work:
-    """The drafts so far, over what the store holds."""
+    """The drafts so far, over what the store holds at one moment."""
 
     core: Core
     namespace: str
@@ -106,7 +107,7 @@ class _Work:
             else [found[one.id] for one in others]
         )
         hides = bool(others) and self.compares and not new.pinned and new.kind in STATEMENTS
-        policy = policy_of(self.core, self.namespace).dedup if hides else _NO_HIDING
+        policy = self.policy if hides else _NO_HIDING
         joined = admit(new, others, likeness, policy, self._history(new, others))
         if joined.relation is Relation.SAME and joined.other is not None:
             self.known[new.id] = joined.other
@@ -115,20 +116,25 @@ class _Work:
         if SUBJECT in new.metadata:
             self.by_subject.setdefault(new.metadata[SUBJECT], []).append(new.id)
 
+    @cached_property
+    def policy(self) -> DedupPolicy:
+        """What counts as a near duplicate."""
+        return policy_of(self.core, self.namespace).dedup
+
+    @cached_property
+    def view(self) -> View:
+        """What is stored."""
+        vector = None if self.embedded is None else self.embedded[0]
+        return self.core.recall.view([self.namespace], vector=vector)
+
     def _stored(self, new: Memory) -> dict[str, float]:
         """Stored statements that may be meant, by id, with their likeness."""
         found = dict.fromkeys(self._on_subject(new), 0.0)
         if not self.compares or new.kind not in STATEMENTS:
             return found
         vector = self._vector(new)
-        near = self.core.recall.nearest(
-            self.namespace,
-            indexed_text(new),
-            vector,
-            filter=Filter(kinds=STATEMENTS),
-            now=self.now,
-            top_k=_CLOSEST,
-        )
+        same_kinds = Filter(kinds=STATEMENTS)
+        near = self.view.nearest(indexed_text(new), vector, filter=same_kinds, now=self.now, top_k=_CLOSEST)
         close = [(one, score) for one, score in near if score >= _LEAST or vector is None]
         self.found |= {one.id: one for one, _ in close}
         return found | {one.id: score for one, score in close}
@@ -144,7 +150,7 @@ class _Work:
         if SUBJECT not in new.metadata:
             return []
         same = Filter(kinds=_ON_SUBJECT, where=((SUBJECT, new.metadata[SUBJECT]),))
-        hits = self.core.recall.listing([self.namespace], filter=same, now=self.now, top_k=_MOST_ON_SUBJECT)
+        hits = self.view.listing(same, now=self.now, top_k=_MOST_ON_SUBJECT)
         self.found |= {hit.id: hit.memory for hit in hits}
         return [hit.id for hit in hits]
 
@@ -152,9 +158,9 @@ class _Work:
         """What was said on the subject and has ended, where the new statement is told late."""
         if SUBJECT not in new.metadata or all(one.event_time <= new.event_time for one in others):
             return []
-        filed = self.core.recall.filed(self.namespace, SUBJECT, new.metadata[SUBJECT]) if self.looks_back else []
+        filed = self.view.filed(SUBJECT, new.metadata[SUBJECT]) if self.looks_back else []
         known = {one.id for one in others if one.superseded_by is None}
-        stored = self.core.store.memories(self.namespace, [name for name in filed if name not in known])
+        stored = self.view.memories(self.namespace, [name for name in filed if name not in known])
         told = [self.rows.get(one.id, one) for one in stored]
         told += [one for name, one in self.rows.items() if name in self.places and name not in known]
         return [one for one in told if one.superseded_by is not None and one.stage is not Stage.DELETED]

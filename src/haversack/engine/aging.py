@@ -106,7 +106,7 @@ def promote_from(core: Core, namespace: str, session: str) -> int:
     """
     with suppress(BusyError, ConflictError):  # then they count the next time
         access.flush(core, namespace)
-    hits = core.recall.listing([namespace], filter=Filter(session=session), now=core.clock(), top_k=_MOST)
+    hits = core.recall.view([namespace]).listing(Filter(session=session), now=core.clock(), top_k=_MOST)
     rows = {hit.id: hit.memory for hit in hits}
     due = [
         each for each in plan(rows.values(), policy_of(core, namespace), core.clock()) if each.action is Action.PROMOTE

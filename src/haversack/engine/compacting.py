@@ -119,9 +119,8 @@ def _compactor(core: Core, namespace: str, session: str, config: CompactionConfi
 
 def _dedup_insights(core: Core, namespace: str, config: CompactionConfig) -> int:
     """Hide near duplicates among the newest insights behind what they repeat; how many."""
-    hits = core.recall.listing(
-        [namespace], filter=Filter(kinds=frozenset({Kind.INSIGHT})), now=core.clock(), top_k=_MOST_INSIGHTS
-    )
+    insights_alone = Filter(kinds=frozenset({Kind.INSIGHT}))
+    hits = core.recall.view([namespace]).listing(insights_alone, now=core.clock(), top_k=_MOST_INSIGHTS)
     if len(hits) <= 1:
         return 0
     policy = replace(

@@ -91,7 +91,7 @@ class Knowledge:
 
     def _relations(self, now: datetime, as_of: datetime | None) -> list[Memory]:
         chosen = Filter(kinds=frozenset({Kind.RELATION}), as_of=as_of)
-        hits = self._core.recall.listing([self._namespace], filter=chosen, now=now, top_k=_MOST)
+        hits = self._core.recall.view([self._namespace]).listing(chosen, now=now, top_k=_MOST)
         return [hit.memory for hit in hits]
 
     def _others(self, memory: Memory) -> list[Memory]:

@@ -23,6 +23,7 @@ from haversack.llm.port import Cancel
 from haversack.model.memory import Memory
 from haversack.model.query import Filter
 from haversack.model.text import is_blank
+from haversack.recall import View
 
 __all__ = ["after_turns", "extract", "flush", "pending", "reader_of", "similarity", "wait"]
 
@@ -79,14 +80,14 @@ class _Reader:
 
 def _extractor(core: Core, namespace: str, session: str) -> Extractor:
     config = core.memory.extraction or ExtractionConfig()
-    name = config.llm_service
+    name, known = config.llm_service, _Known(core=core, namespace=namespace)
     return Extractor(
         store=core.store,
         namespace=namespace,
         policy=policy_of(core, namespace),
         clock=core.clock,
-        related=lambda texts: _related(core, namespace, texts),
-        on_subject=lambda subject: _on_subject(core, namespace, subject),
+        related=known.related,
+        on_subject=known.on_subject,
         service=None if name is None else metered(core, namespace, session, name, Purpose.EXTRACTION),
         similar=similarity(core),
         prepare=lambda batch: completed(core, namespace, batch),
@@ -96,26 +97,35 @@ def _extractor(core: Core, namespace: str, session: str) -> Extractor:
     )
 
 
-def _related(core: Core, namespace: str, texts: Sequence[str]) -> list[Memory]:
-    """The live statements likest to any of the texts, the likest first."""
-    wanted = [text for text in texts if not is_blank(text)]
-    now, chosen = core.clock(), Filter(kinds=STATEMENTS)
-    likeness: dict[str, float] = {}
-    found: dict[str, Memory] = {}
-    vectors = _embedded(core, wanted)
-    for place, text in enumerate(wanted):
-        vector = None if vectors is None else vectors[place]
-        for one, score in core.recall.nearest(namespace, text, vector, filter=chosen, now=now, top_k=_CLOSEST):
-            if score >= _LEAST or vector is None:
-                likeness[one.id] = max(score, likeness.get(one.id, 0.0))
-                found[one.id] = one
-    return [found[name] for name in sorted(likeness, key=lambda name: (-likeness[name], name))[:_MOST]]
+@dataclass(slots=True, kw_only=True)
+class _Known:
+    """The live statements of a namespace, for one batch of turns after the other: each sees them at one moment."""
 
+    core: Core
+    namespace: str
+    view: View | None = None
 
-def _on_subject(core: Core, namespace: str, subject: str) -> list[Memory]:
-    same = Filter(kinds=STATEMENTS, where=((SUBJECT, subject),))
-    hits = core.recall.listing([namespace], filter=same, now=core.clock(), top_k=_MOST)
-    return [hit.memory for hit in hits]
+    def related(self, texts: Sequence[str]) -> list[Memory]:
+        """Those likest to any of the texts, with which a batch begins; the likest first."""
+        wanted = [text for text in texts if not is_blank(text)]
+        now, chosen = self.core.clock(), Filter(kinds=STATEMENTS)
+        likeness: dict[str, float] = {}
+        found: dict[str, Memory] = {}
+        vectors = _embedded(self.core, wanted)
+        self.view = self.core.recall.view([self.namespace], vector=vectors[0] if vectors else None)
+        for place, text in enumerate(wanted):
+            vector = None if vectors is None else vectors[place]
+            for one, score in self.view.nearest(text, vector, filter=chosen, now=now, top_k=_CLOSEST):
+                if score >= _LEAST or vector is None:
+                    likeness[one.id] = max(score, likeness.get(one.id, 0.0))
+                    found[one.id] = one
+        return [found[name] for name in sorted(likeness, key=lambda name: (-likeness[name], name))[:_MOST]]
+
+    def on_subject(self, subject: str) -> list[Memory]:
+        """Those on a subject, however they are worded."""
+        same = Filter(kinds=STATEMENTS, where=((SUBJECT, subject),))
+        view = self.view or self.core.recall.view([self.namespace])
+        return [hit.memory for hit in view.listing(same, now=self.core.clock(), top_k=_MOST)]
 
 
 def _embedded(core: Core, texts: Sequence[str]) -> Sequence[Vectors] | None:

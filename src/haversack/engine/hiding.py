@@ -30,10 +30,12 @@ def showing(memories: Iterable[Memory]) -> tuple[Written, ...]:
 def hidden_turns(core: Core, namespace: str) -> frozenset[str]:
     """Ids of all turns that are hidden."""
     found: set[str] = set()
-    after = ""
-    while page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE):
+    after, more = "", True
+    while more:
+        page = core.store.records(namespace, COLLECTION, after=after, limit=_PAGE)
         found.update(record.key for record in page)
-        after = page[-1].key
+        more = len(page) == _PAGE
+        after = page[-1].key if page else after
     return frozenset(found)
 
 

@@ -69,7 +69,7 @@ def timeline(core: Core, namespace: str, chosen: Filter, now: datetime, *, skip:
         raise InputError(f"limit={limit} must be from 1 to {_MOST}")
     if skip < 0:
         raise InputError(f"skip={skip} must be 0 or more")
-    ids, days = core.recall.timeline(namespace, filter=chosen, now=now, skip=skip, top_k=limit)
+    ids, days = core.recall.view([namespace]).timeline(chosen, now=now, skip=skip, top_k=limit)
     by_day = {(EPOCH + timedelta(days=number)).date(): count for number, count in days.items()}
     return Timeline(memories=tuple(core.store.memories(namespace, ids)), total=sum(days.values()), by_day=by_day)
 
@@ -86,7 +86,7 @@ def wake_up(core: Core, namespace: str, now: datetime, *, top: int, least: float
     """
     if top < 0:
         raise InputError(f"top={top} must be 0 or more")
-    ids, known = core.recall.by_claim(namespace, now=now, top_k=top, least=least, half_life=_HALF_LIFE)
+    ids, known = core.recall.view([namespace]).by_claim(now=now, top_k=top, least=least, half_life=_HALF_LIFE)
     return core.store.memories(namespace, ids), known
 
 

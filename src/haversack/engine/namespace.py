@@ -145,7 +145,7 @@ class Namespace:
 
     def filed(self, field: str, value: Json) -> list[Memory]:
         """All memories whose metadata field has that value, oldest first, also those that were forgotten or ended."""
-        return self.get_many(self._core.recall.filed(self.name, field, value))
+        return self.get_many(self._core.recall.view([self.name]).filed(field, value))
 
     def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> list[Hit]:
         """The memories that answer the query, best first, each with its score (0 to 1) and the parts of it.

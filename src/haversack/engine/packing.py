@@ -12,9 +12,10 @@ from haversack.assemble import Candidate, Context, Format, Layout, assemble
 from haversack.assemble.family import parent_of
 from haversack.engine.core import Core
 from haversack.engine.guarding import Suspicion, hold_back
-from haversack.engine.reading import Hit, Request
+from haversack.engine.reading import Hit, Look, Request, look
 from haversack.model.memory import Kind
 from haversack.model.query import Filter
+from haversack.recall import View
 from haversack.tokens import Counter
 
 __all__ = ["Packing", "gather", "pack"]
@@ -26,6 +27,8 @@ _BACKGROUND = 0.1
 """How much of its importance speaks for a memory that belongs in its section but does not answer the query."""
 _REPEATING = 0.5
 """What is left of a summary's score: the turns that it repeats in fewer words are recalled themselves, beside it."""
+_BELOW = 0.9
+"""How much of the least answer's score the best of the background has at most."""
 _WITHOUT_BACKGROUND = (None, frozenset({Kind.PASSAGE}))
 """Kinds of which nothing belongs in a context unless it answers."""
 
@@ -44,10 +47,10 @@ class Packing:
     """Whether what is left out for want of room counts as left out: not in a question about another moment."""
 
 
-def pack(core: Core, request: Request, packing: Packing) -> Context:
-    """The best context for the request within the budget."""
-    hits = gather(core, request, packing.layout, packing.budget)
-    found = hold_back(candidates(core, hits, packing.counter), packing.hold_back)
+def pack(core: Core, request: Request, packing: Packing, seen: Look | None = None) -> Context:
+    """The best context for the request within the budget; of what was `seen`, where its caller has looked already."""
+    found = gather(core, request, packing.layout, packing.budget, packing.counter, seen)
+    found = hold_back(found, packing.hold_back)
     context = assemble(
         found,
         layout=packing.layout,
@@ -63,19 +66,28 @@ def pack(core: Core, request: Request, packing: Packing) -> Context:
     return context
 
 
-def gather(core: Core, request: Request, layout: Layout, budget: int) -> list[Hit]:
-    """Everything that deserves a verdict: pinned memories, for each section as many as fit, and their parents."""
+def gather(
+    core: Core, request: Request, layout: Layout, budget: int, counter: Counter, seen: Look | None = None
+) -> list[Candidate]:
+    """Whatever deserves a verdict: pinned memories, for each section as many as fit, and their parents."""
+    seen = seen or look(core, request)
     width = min(core.settings.widest, max(_FEWEST, budget // _TOKENS_PER_CANDIDATE))
-    pinned = core.recall.listing(
-        request.namespaces, filter=request.chosen, now=request.now, top_k=core.settings.widest, pinned=True
-    )
+    pinned = seen.view.listing(request.chosen, now=request.now, top_k=core.settings.widest, pinned=True)
+    filters = list(_filters(request.chosen, layout))
+    answers = seen.view.search_each(seen.asked, filters, top_k=width)
+    background = list(_background(seen.view, request, filters, answers, width if len(layout.sections) > 1 else 0))
     found: dict[tuple[str, str], Hit] = {}
-    for hit in chain(*_by_section(core, request, layout, width), pinned):
+    for hit in chain(*_in_turn(answers, background), pinned):
         found.setdefault((hit.namespace, hit.memory.id), hit)
-    return _with_parents(core, request, list(found.values()))
+    hits = _with_parents(seen.view, request, list(found.values()))
+    answering = {(hit.namespace, hit.id) for hit in chain(*answers)}
+    return [
+        one if hit.memory.pinned or (hit.namespace, hit.id) in answering else structs.replace(one, answers=False)
+        for hit, one in zip(hits, candidates(core, hits, counter), strict=True)
+    ]
 
 
-def _with_parents(core: Core, request: Request, hits: list[Hit]) -> list[Hit]:
+def _with_parents(view: View, request: Request, hits: list[Hit]) -> list[Hit]:
     """Also the parents that did not answer themselves, as far as the filters let them in: worth only their children."""
     known: set[tuple[str, str]] = set()
     level = hits
@@ -85,7 +97,7 @@ def _with_parents(core: Core, request: Request, hits: list[Hit]) -> list[Hit]:
         level = [
             Hit(memory=memory, namespace=namespace, score=0.0)
             for namespace in sorted({namespace for namespace, _ in wanted})
-            for memory in core.store.memories(namespace, sorted(name for place, name in wanted if place == namespace))
+            for memory in view.memories(namespace, sorted(name for place, name in wanted if place == namespace))
             if request.chosen.reason_against(memory, request.now) is None
         ]
         hits = hits + level
@@ -115,19 +127,28 @@ def _lessened(hit: Hit, share: float) -> Hit:
     return structs.replace(hit, score=hit.score * share, formula=formula)
 
 
-def _by_section(core: Core, request: Request, layout: Layout, width: int) -> Iterator[list[Hit]]:
-    """For each section that is on what answers the query, and behind it what belongs there all the same."""
-    filters = list(_filters(request.chosen, layout))
-    answers = core.recall.search_each(
-        request.namespaces, request.query, filters, now=request.now, top_k=width, weights=request.weights
-    )
+def _background(
+    view: View, request: Request, filters: Sequence[Filter], answers: Sequence[Sequence[Hit]], width: int
+) -> Iterator[list[Hit]]:
+    """For each section what belongs there all the same, where answers leave room."""
+    known = {(hit.namespace, hit.id) for hit in chain(*answers)}
     for chosen, found in zip(filters, answers, strict=True):
-        yield found
-        if len(layout.sections) > 1 and len(found) < width and chosen.kinds not in _WITHOUT_BACKGROUND:
-            standing = core.recall.listing(request.namespaces, filter=chosen, now=request.now, top_k=width)
-            known = {(hit.namespace, hit.id) for hit in found}
+        if len(found) < width and chosen.kinds not in _WITHOUT_BACKGROUND:
+            standing = view.listing(chosen, now=request.now, top_k=width)
             rest = [hit for hit in standing if (hit.namespace, hit.id) not in known]
-            yield [_lessened(hit, _BACKGROUND) for hit in rest[: width - len(found)]]
+            yield rest[: width - len(found)]
+        else:
+            yield []
+
+
+def _in_turn(answers: Sequence[list[Hit]], background: Sequence[list[Hit]]) -> Iterator[list[Hit]]:
+    """Section by section its answers and its background, all of which scores less than any answer."""
+    least = min((_weighed(hit).score for hit in chain(*answers)), default=1.0)
+    most = max((hit.score for hit in chain(*background)), default=0.0)
+    share = min(_BACKGROUND, _BELOW * least / most) if most else _BACKGROUND
+    for found, rest in zip(answers, background, strict=True):
+        yield found
+        yield [_lessened(hit, share) for hit in rest]
 
 
 def _filters(chosen: Filter, layout: Layout) -> Iterator[Filter]:

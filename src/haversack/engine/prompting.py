@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,7 +18,6 @@ from haversack.assemble import (
     ModelPricer,
     Past,
     Primed,
-    PrimingConfig,
     Prompt,
     SessionVerdict,
     ToolBudget,
@@ -90,9 +89,10 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
 
 def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     """The prompt as it would be now; nothing is awaited, started or kept."""
-    history = _history(core, namespace, session, wanted)
+    hidden = hidden_turns(core, namespace)
+    history = _history(core, namespace, session, hidden, wanted)
     live, since, past, asked = _live(wanted.query, history)
-    prior = _prior(core, namespace, session, core.memory.priming)
+    prior = _prior(core, namespace, session, hidden)
     built = build_prompt(
         query=live,
         since=since,
@@ -134,19 +134,19 @@ def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
     """What a session starts with: known facts, entities, insights, summaries, the last turns of earlier sessions."""
     config = core.memory.priming
     layout = config.layout()
+    view = core.recall.view([namespace])
     found = [
         hit
         for section in layout.sections
-        for hit in core.recall.listing(
-            [namespace],
-            filter=replace(wanted.chosen, kinds=section.kinds),
-            now=wanted.now,
-            top_k=section.max_items or 0,
+        for hit in view.listing(
+            replace(wanted.chosen, kinds=section.kinds), now=wanted.now, top_k=section.max_items or 0
         )
     ]
+    hidden = hidden_turns(core, namespace)
+    others = _others(core, namespace, session, config.previous_sessions)
     return prime(
         candidates(core, found, wanted.pricer.counter),
-        [_past(core, namespace, other) for other in _others(core, namespace, session, config.previous_sessions)],
+        [_past(core, namespace, other, hidden) for other in others],
         config,
         pricer=wanted.pricer,
         format=wanted.format,
@@ -154,10 +154,10 @@ def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
     )
 
 
-def _history(core: Core, namespace: str, session: str, wanted: Window) -> list[Past]:
+def _history(core: Core, namespace: str, session: str, hidden: Collection[str], wanted: Window) -> list[Past]:
     most = core.memory.max_history_turns
     limit = wanted.window // _LEAST_PER_MESSAGE
-    past = _past(core, namespace, session, limit)
+    past = _past(core, namespace, session, hidden, limit)
     if most is None:
         return past
     summaries = [one for one in past if one.stands_for]
@@ -168,14 +168,13 @@ def _history(core: Core, namespace: str, session: str, wanted: Window) -> list[P
     return [*summaries, *turns[start:]]
 
 
-def _past(core: Core, namespace: str, session: str, limit: int = 1_000) -> list[Past]:
+def _past(core: Core, namespace: str, session: str, hidden: Collection[str], limit: int = 1_000) -> list[Past]:
     """The session's newest messages as its view shows them; softly forgotten turns are left out."""
-    hidden = hidden_turns(core, namespace)
     told = pair_turns(core.store.turns(namespace, session, limit=limit, newest=True))
     turns = [turn for turn in told if turn.id not in hidden]
     view, _ = load_view(core.store, namespace, session)
-    folds = core.store.memories(namespace, [fold.summary for fold in view.folds])
-    words = {summary.id: summary.content for summary in folds}
+    folds = [fold.summary for fold in view.folds]
+    words = {summary.id: summary.content for summary in core.store.memories(namespace, folds)} if folds else {}
     return [Past(message=one.message, id=one.id, stands_for=one.stands_for) for one in shown(view, turns, words)]
 
 
@@ -211,7 +210,7 @@ def _candidates(
     if is_blank(words) or not supporting:
         return ()
     request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
-    found = candidates(core, gather(core, request, wanted.layout, supporting), wanted.pricer.counter)
+    found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter)
     standing = _standing(past, room - supporting, wanted.pricer) | asked
     return [structs.replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
 
@@ -244,12 +243,15 @@ def _stands(memory: Memory, standing: frozenset[str]) -> bool:
     return memory.id in standing
 
 
-def _prior(core: Core, namespace: str, session: str, config: PrimingConfig) -> dict[str, list[Past]]:
+def _prior(core: Core, namespace: str, session: str, hidden: Collection[str]) -> dict[str, list[Past]]:
     """The last complete turns of the newest other sessions, newest first."""
+    config = core.memory.priming
     if not config.enabled or not config.previous_sessions:
         return {}
     others = _others(core, namespace, session, config.previous_sessions)
-    return {other: complete_turns(_past(core, namespace, other), config.previous_session_turns) for other in others}
+    return {
+        other: complete_turns(_past(core, namespace, other, hidden), config.previous_session_turns) for other in others
+    }
 
 
 def _fate(name: str, talk: Sequence[Past], built: Prompt, wanted: Window) -> SessionVerdict:

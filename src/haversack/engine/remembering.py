@@ -79,7 +79,7 @@ def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterator[s
 def _stored(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str]) -> dict[str, Memory]:
     """Statements that are stored already and say what one of the drafts says; ConflictError for one that is gone."""
     wanted = set(answer).difference(draft.memory.id for draft in drafts)
-    rows = {row.id: row for row in core.store.memories(namespace, list(wanted))}
+    rows = {row.id: row for row in core.store.memories(namespace, list(wanted))} if wanted else {}
     if missing := wanted - rows.keys():
         raise ConflictError(f"memory {min(missing)} was erased meanwhile")
     return rows
@@ -120,7 +120,7 @@ def _known(core: Core, namespace: str, drafts: Sequence[_Draft], now: datetime) 
     """
     marks = [draft.key[0] for draft in drafts if draft.memory.kind is not Kind.PASSAGE]
     found = core.store.by_fingerprint(namespace, marks) if marks else {}
-    rows = {row.id: row for row in core.store.memories(namespace, list(found.values()))}
+    rows = {row.id: row for row in core.store.memories(namespace, list(found.values()))} if found else {}
     there = ((mark, rows[name]) for mark, name in found.items() if name in rows)
     return {(mark, row.speaker): row.id for mark, row in there if Filter().reason_against(row, now) is None}
 

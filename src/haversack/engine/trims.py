@@ -1,7 +1,8 @@
 """Important memories that keep being left out for want of room, and the budget that would have carried them.
 
-A count in memory until some have gathered or the store closes; then one small record per memory, which an erasure of
-the memory takes along.
+A count in memory until many have gathered or the store closes; then one small record per memory, which an erasure of
+the memory takes along. A caller who asks for a context pays for a few of these records now and then, however many
+there are.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from threading import Lock
 
 import msgspec
@@ -25,7 +27,13 @@ IMPORTANT = 0.7
 """From this importance on, being left out is worth a report."""
 
 COLLECTION = "trim"
-_MOST = 200
+_MANY = 200
+"""Memories that wait before some of them are written down, and the calls between two times: callers seldom pay."""
+_BETWEEN = 32
+_AT_ONCE = 50
+"""Records of one transaction."""
+_MOST = 2_000
+"""Memories that wait at the most; others are not counted meanwhile."""
 _PAGE = 1_000
 
 
@@ -79,6 +87,8 @@ class TrimLog:
     """What was trimmed and is not in the store yet. Safe for threads."""
 
     _waiting: dict[str, dict[str, Tally]] = field(default_factory=dict[str, "dict[str, Tally]"])
+    _since: int = 0
+    """Calls since some were written down."""
     _lock: Lock = field(default_factory=Lock)
 
     def note(self, store: Store, namespace: str, candidates: Sequence[Candidate], context: Context) -> None:
@@ -89,18 +99,29 @@ class TrimLog:
         with self._lock:
             waiting = self._waiting.setdefault(namespace, {})
             for name, tally in noted.items():
-                waiting[name] = waiting.get(name, Tally()).plus(tally)
-            full = len(waiting) >= _MOST
-        if full:
-            self.spill(store, namespace)
+                if name in waiting or len(waiting) < _MOST:
+                    waiting[name] = waiting.get(name, Tally()).plus(tally)
+            self._since += 1
+            is_due = len(waiting) >= _MANY and self._since >= _BETWEEN
+            if is_due:
+                self._since = 0
+        if is_due:
+            self._spill_some(store, namespace)
 
     def spill(self, store: Store, namespace: str) -> None:
         """Put what waits into the store; a store that cannot be written now loses these counts and nothing else."""
+        while self._spill_some(store, namespace):
+            pass
+
+    def _spill_some(self, store: Store, namespace: str) -> bool:
+        """The same for those that wait longest; whether there were any."""
         with self._lock:
-            waiting = self._waiting.pop(namespace, {})
-        if waiting:
+            waiting = self._waiting.get(namespace, {})
+            some = {name: waiting.pop(name) for name in list(islice(waiting, _AT_ONCE))}
+        if some:
             with suppress(StoreError, ConflictError):
-                persisting(lambda: _add(store, namespace, waiting))
+                persisting(lambda: _add(store, namespace, some))
+        return bool(some)
 
     def close(self, store: Store) -> None:
         """Spill everything."""

@@ -10,7 +10,7 @@ from haversack.assemble import Outcome, Rendition
 from haversack.engine.aging import policy_of
 from haversack.engine.core import Core
 from haversack.engine.packing import Packing, pack
-from haversack.engine.reading import Request
+from haversack.engine.reading import Request, look
 from haversack.errors import NotFoundError
 from haversack.lifecycle.decay import last_used, strength
 from haversack.model.memory import Stage
@@ -82,17 +82,11 @@ class Explanation:
 
 def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> Explanation:
     """Pack the context and follow one memory through it. Raises NotFoundError when no namespace asked has it."""
-    standing = core.recall.explain(
-        request.namespaces,
-        request.query,
-        memory_id,
-        filter=request.chosen,
-        now=request.now,
-        weights=request.weights,
-    )
+    seen = look(core, request)
+    standing = seen.view.explain(seen.asked, request.chosen, memory_id)
     if standing is None:
         raise NotFoundError(f"no memory {memory_id!r} in {', '.join(map(repr, request.namespaces))}")
-    context = pack(core, request, packing)
+    context = pack(core, request, packing, seen)
     verdict = context.verdicts.of(memory_id)
     life = _life(core, request, memory_id)
     if verdict is None:

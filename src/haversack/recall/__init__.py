@@ -3,5 +3,6 @@
 from haversack.recall.hits import Hit, Standing
 from haversack.recall.index import indexed_text
 from haversack.recall.recall import Recall, RecallOptions
+from haversack.recall.view import Asked, View
 
-__all__ = ["Hit", "Recall", "RecallOptions", "Standing", "indexed_text"]
+__all__ = ["Asked", "Hit", "Recall", "RecallOptions", "Standing", "View", "indexed_text"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from copy import copy
 from enum import IntFlag
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +137,11 @@ _PRESENT, _DELETED, _SUPERSEDED, _PINNED, _QUESTION, _TIMELY, _, _ASKS, _COUNTS,
 
 
 class Columns:
-    """Growing arrays of equal length, one attribute per column of SCHEMA, cut to the rows in use."""
+    """Growing arrays of equal length, one attribute per column of SCHEMA, cut to the rows in use.
+
+    A view shares them: rows may be added behind those that it has, and what changes in one of its own is changed in a
+    copy of that column.
+    """
 
     born: NDArray[np.int64]
     time: NDArray[np.int64]
@@ -166,6 +171,10 @@ class Columns:
         self.rows = 0
         self.dimension = dimension
         self._room = 0
+        self._shared = set[str]()
+        """Columns that a view holds as well."""
+        self._shown = 0
+        """Rows that views have."""
         self._full: dict[str, NDArray[np.generic]] = {name: np.empty(0, kind) for name, (kind, _) in SCHEMA.items()}
         self._full["vectors"] = np.empty((0, dimension), np.int8)
         self._full["residues"] = np.empty((0, -(-dimension // 2)), np.uint8)
@@ -193,17 +202,34 @@ class Columns:
         """The columns in use, vectors included, by name."""
         return {name: full[: self.rows] for name, full in self._full.items()}
 
+    def view(self) -> Columns:
+        """These rows as they are now, whatever becomes of them here."""
+        self._shared, self._shown = set(self._full), self.rows
+        return copy(self)
+
+    def release(self) -> None:
+        """No view is in use any more."""
+        self._shared.clear()
+
+    def at(self, name: str, row: int) -> NDArray[Any]:
+        """The column, to be changed at this row or behind it."""
+        if row < self._shown and name in self._shared:
+            self._shared.discard(name)
+            self._full = {**self._full, name: self._full[name].copy()}
+            setattr(self, name, self._full[name][: self.rows])
+        return getattr(self, name)
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(full.nbytes for full in self._full.values())
 
     def _grow(self, room: int) -> None:
+        grown = {name: np.empty((room, *old.shape[1:]), old.dtype) for name, old in self._full.items()}
         for name, old in self._full.items():
-            new = np.empty((room, *old.shape[1:]), old.dtype)
-            new[: len(old)] = old
-            self._full[name] = new
-        self._room = room
+            grown[name][: len(old)] = old
+        self._full, self._room = grown, room
+        self._shared.clear()
 
     def _cut(self) -> None:
         for name, full in self._full.items():

@@ -113,7 +113,7 @@ def beside(columns: Columns, rows: Rows) -> tuple[NDArray[np.int32], ...]:
 
 
 def _sessions(index: Index, rows: Rows) -> _Sessions:
-    count, session = len(index.sessions), index.columns.session.take(rows)
+    count, session = len(index.session_length), index.columns.session.take(rows)
     codes = distinct(count + 1, np.where(session == NOWHERE, count, session))
     place = np.zeros(count + 1, np.int32)
     place[codes] = np.arange(len(codes), dtype=np.int32)
@@ -174,7 +174,7 @@ def _session_words(index: Index, own: Floats, sessions: _Sessions) -> Floats:
     lengths, mean = index.extent.session_lengths, index.extent.session_mean
     scale = 0.9 * (0.6 + 0.4 * lengths[sessions.codes] / mean)
     words = (weights * held / (held + scale[:, None])).sum(axis=1)
-    return _scaled(np.where(sessions.codes == len(index.sessions), 0, words).astype(np.float32))
+    return _scaled(np.where(sessions.codes == len(index.session_length), 0, words).astype(np.float32))
 
 
 def _scaled(values: Floats) -> Floats:

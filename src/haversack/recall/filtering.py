@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from haversack.model.query import Filter
 from haversack.model.times import micros
 from haversack.recall.columns import KINDS, NOWHERE, Flag
-from haversack.recall.index import Index, field_key, tag_key
+from haversack.recall.facets import field_key, tag_key
+from haversack.recall.index import Index
 
 __all__ = ["Mask", "allowed"]
 

@@ -1,34 +1,35 @@
 """The recall index of one namespace: postings, facets, columns and vectors, built from memories and changed by deltas.
 
-What it answers depends on the memories alone, never on the order in which changes arrived. Not safe for threads: its
-owner locks it.
+What it answers depends on the memories alone, never on the order in which changes arrived. One thread at a time changes
+an index; its views never change, so any thread may read them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
+from copy import copy
 from itertools import chain
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
 from haversack.embed.codec import Quantised
 from haversack.embed.embedder import WordVectors
-from haversack.model.memory import Json, Kind, Memory, Stage
+from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.message import Role
 from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe, weight
-from haversack.recall.names import Name, Names, entity_key, names_in
+from haversack.recall.facets import facets_of, hashed
+from haversack.recall.names import Names, names_in
 from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
 from haversack.recall.signs import SignTable
 from haversack.scoring.words import split, word_keys
 from haversack.store.port import Restaged
 
-__all__ = ["Index", "field_key", "indexed_text", "is_filed_exactly", "tag_key"]
+__all__ = ["Index", "indexed_text"]
 
-_EXACT = 2**53
 _SEVERAL = 2
 _SHORTEST_NAME = 3
 _ROLES = frozenset(Role)
@@ -39,25 +40,6 @@ _BYTES_PER_ID = 170
 def indexed_text(memory: Memory) -> str:
     """What is indexed and embedded: `Speaker: text` for what somebody said."""
     return f"{memory.speaker}: {memory.content}" if memory.speaker else memory.content
-
-
-def tag_key(tag: str) -> int:
-    """The key under which a tag is filed."""
-    return _hash("tag", tag)
-
-
-def field_key(name: str, value: Json) -> int:
-    """The key under which a metadata field is filed: equal values share it, and so do all lists and mappings."""
-    if isinstance(value, list | dict):
-        return _hash("field", name, "container")
-    if isinstance(value, int | float) and not isinstance(value, bool):  # 1 and 1.0 are equal, true is neither
-        return _hash("field", name, repr(float(value)) if abs(value) <= _EXACT else "large")
-    return _hash("field", name, repr(value))
-
-
-def is_filed_exactly(value: Json) -> bool:
-    """Whether memories that share a field's key have this very value."""
-    return not isinstance(value, list | dict) and not (isinstance(value, int | float) and abs(value) > _EXACT)
 
 
 class _Read(NamedTuple):
@@ -114,6 +96,19 @@ class Index:
         self.upto = 0
         self.unembedded = 0
         self._extent: Extent | None = None
+        self._views = WeakSet[Index]()
+
+    def view(self) -> Index:
+        """The index as it is now, whatever is changed here: to be read by any thread, and not to be changed.
+
+        Arrays are shared as far as they are not changed; one is copied before a change only while a view is in use.
+        """
+        shown = copy(self)
+        shown.columns, shown.words, shown.facets = self.columns.view(), self.words.view(), self.facets.view()
+        shown.names, shown.pieces, shown.signs = self.names.view(), self.pieces.view(), self.signs.view()
+        shown.speakers, shown.tails, shown.session_length = {**self.speakers}, [*self.tails], [*self.session_length]
+        self._views.add(shown)
+        return shown
 
     @property
     def extent(self) -> Extent:
@@ -158,7 +153,7 @@ class Index:
 
     def put(self, memories: Sequence[Memory], vectors: Mapping[str, Quantised]) -> None:
         """Add new memories and take over changed ones; `vectors` by memory id, as far as they exist."""
-        self._extent = None
+        self._begin()
         fresh: list[_Read] = []
         for memory in sorted(memories, key=lambda memory: memory.born):
             row, digest = self.place.get(memory.id), _digest(memory)
@@ -177,10 +172,11 @@ class Index:
         if not memories:
             return
         rows = np.array([self.place[each.memory] for each in memories])
-        deleted = np.array([each.stage is Stage.DELETED for each in memories])
-        flags = self.columns.flags[rows] & ~np.uint16(Flag.DELETED)
-        self.columns.flags[rows] = flags | np.where(deleted, np.uint16(Flag.DELETED), np.uint16(0))
-        self.columns.importance[rows] = [weight(each.importance, each.stage) for each in memories]
+        deleted = [np.uint16(Flag.DELETED * (each.stage is Stage.DELETED)) for each in memories]
+        self._begin()
+        least, flags = int(rows.min()), self.columns.flags[rows] & ~np.uint16(Flag.DELETED)
+        self.columns.at("flags", least)[rows] = flags | deleted
+        self.columns.at("importance", least)[rows] = [weight(each.importance, each.stage) for each in memories]
 
     def take_over(
         self,
@@ -209,7 +205,7 @@ class Index:
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget erased memories."""
-        self._extent = None
+        self._begin()
         for memory_id in ids:
             row = self.place.pop(memory_id, None)
             if row is not None:
@@ -217,7 +213,7 @@ class Index:
 
     def embed(self, vectors: Mapping[str, Quantised]) -> None:
         """Take over vectors."""
-        self._extent = None
+        self._begin()
         for memory_id, vector in vectors.items():
             row = self.place.get(memory_id)
             if row is not None:
@@ -225,21 +221,35 @@ class Index:
 
     def without_vector(self, most: int | None = None) -> list[str]:
         """Ids of the memories that have none yet, oldest first; at most so many."""
-        columns = self.columns
-        rows = np.flatnonzero((columns.flags & np.uint8(Flag.PRESENT | Flag.EMBEDDED)) == Flag.PRESENT)
+        rows = np.flatnonzero((self.columns.flags & np.uint8(Flag.PRESENT | Flag.EMBEDDED)) == Flag.PRESENT)
         return [self.ids[row] for row in rows[:most]]
 
     def speakers_named(self, words: frozenset[str]) -> list[str]:
         """Speakers whose name, or first name of at least three letters, is among these folded words; roles are none."""
-        called = {name for word in words for name in self._called.get(word, ())}
+        called = {name for word in words for name in self._called.get(word, ()) if name in self.speakers}
         return sorted(name for name in called if self.extent.speaking[self.speakers[name]])
+
+    def row_of(self, memory_id: str) -> int | None:
+        """The row that stands for a memory; None where none does."""
+        row = self.place.get(memory_id)
+        if row is None or row < self.columns.rows:
+            return row
+        rows = np.flatnonzero((self.columns.flags & np.uint16(Flag.PRESENT)) != 0).tolist()  # indexed anew meanwhile
+        return next((each for each in rows if self.ids[each] == memory_id), None)
+
+    def _begin(self) -> None:
+        """What is changed now is changed in copies where a view is in use."""
+        self._extent = None
+        if not self._views:
+            self.columns.release()
+            self.signs.release()
 
     def _measured(self) -> Extent:
         columns = self.columns
         present = (columns.flags & np.uint16(Flag.PRESENT)) != 0
         trust = columns.trust[present]
         lengths = np.array([*self.session_length, 0.0])
-        count = int(np.count_nonzero(_which(columns.session[present], len(self.sessions))))
+        count = int(np.count_nonzero(_which(columns.session[present], len(self.session_length))))
         return Extent(
             earliest=int(columns.time[present].min(initial=LAST)),
             dated=bool((columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()),
@@ -262,7 +272,7 @@ class Index:
         self.words.append(first, [word_keys(read.words) for read in fresh])
         names = [names_in(read.memory.entities) for read in fresh]
         self.names.add(chain.from_iterable(names))
-        self.facets.append(first, [_facets(read.memory, held) for read, held in zip(fresh, names, strict=True)])
+        self.facets.append(first, [facets_of(read.memory, held) for read, held in zip(fresh, names, strict=True)])
         if self.vocabulary is not None:
             self.pieces.append([self.vocabulary.pieces(indexed_text(read.memory)) for read in fresh])
         facts = [describe(read.memory, frozenset(read.words)) for read in fresh]
@@ -282,18 +292,22 @@ class Index:
             self._weigh(row, 1)
 
     def _update(self, row: int, facts: Facts) -> None:
-        embedded, arrays = self.columns.flags[row] & np.uint16(Flag.EMBEDDED), self.columns.arrays()
+        embedded = self.columns.flags[row] & np.uint16(Flag.EMBEDDED)
         for name, value in zip(Facts._fields, facts, strict=True):
-            arrays[name][row] = value
-        self.columns.flags[row] |= embedded
+            self.columns.at(name, row)[row] = value
+        self.columns.at("flags", row)[row] |= embedded
 
     def _embed(self, row: int, vector: Quantised) -> None:
         columns = self.columns
-        columns.scale[row], columns.vectors[row], columns.residues[row], signs = vector
-        if signs is not None:
-            self.signs.put(row, signs)
-        self.unembedded -= not self.columns.flags[row] & Flag.EMBEDDED
-        self.columns.flags[row] |= Flag.EMBEDDED
+        known = bool(columns.flags[row] & Flag.EMBEDDED)
+        for name, value in zip(("scale", "vectors", "residues"), vector[:3], strict=True):
+            if not known or not np.array_equal(getattr(columns, name)[row], value):
+                columns.at(name, row)[row] = value
+        if vector.signs is not None:
+            self.signs.put(row, vector.signs)
+        if not known:
+            self.unembedded -= 1
+            columns.at("flags", row)[row] |= Flag.EMBEDDED
 
     def _speaker(self, name: str) -> int:
         code = self.speakers.get(name)
@@ -333,25 +347,25 @@ class Index:
             after, before = before, int(columns.previous[before])
         columns.previous[row], columns.following[row] = before, after
         if before != NOWHERE:
-            columns.following[before] = row
+            columns.at("following", before)[before] = row
         if after == NOWHERE:
             self.tails[session] = row
         else:
-            columns.previous[after] = row
+            columns.at("previous", after)[after] = row
 
     def _retire(self, row: int) -> None:
         columns = self.columns
         before, after = int(columns.previous[row]), int(columns.following[row])
         if before != NOWHERE:
-            columns.following[before] = after
+            columns.at("following", before)[before] = after
         if after != NOWHERE:
-            columns.previous[after] = before
+            columns.at("previous", after)[after] = before
         elif columns.session[row] != NOWHERE and self.tails[columns.session[row]] == row:
             self.tails[columns.session[row]] = before
-        columns.previous[row] = columns.following[row] = NOWHERE
+        columns.at("previous", row)[row] = columns.at("following", row)[row] = NOWHERE
         self.unembedded -= not columns.flags[row] & Flag.EMBEDDED
-        columns.flags[row] = 0
-        columns.scale[row] = 0
+        columns.at("flags", row)[row] = 0
+        columns.at("scale", row)[row] = 0
         self.present -= 1
         self._weigh(row, -1)
 
@@ -361,11 +375,6 @@ def _which(codes: NDArray[np.integer[Any]], count: int) -> NDArray[np.bool_]:
     held = np.zeros(count + 1, np.bool_)
     held[codes] = True  # NOWHERE marks the last
     return held[:-1]
-
-
-def _hash(*parts: str) -> int:
-    data = "\x00".join(parts).encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
 def _words(memory: Memory) -> list[str]:
@@ -381,16 +390,11 @@ def _digest(memory: Memory) -> int:
     """Tells whether words, speaker, session and facets are those that were indexed."""
     parts = [indexed_text(memory), memory.source.session or "", memory.kind, *memory.tags, "", *memory.entities]
     parts += [f"{name}={value}" for name, value in sorted(memory.metadata.items())]
-    return _hash(*parts)
+    return hashed(*parts)
 
 
 def _turn(memory: Memory) -> int:
     source = memory.source
     if source.part is None or source.part[1] < _SEVERAL:
         return 0
-    return _hash("turn", source.session or "", source.document or "", *source.turns)
-
-
-def _facets(memory: Memory, names: Iterable[Name]) -> list[int]:
-    fields = [field_key(*field) for field in memory.metadata.items()]
-    return [tag_key(tag) for tag in memory.tags] + fields + [entity_key(name) for name in names]
+    return hashed("turn", source.session or "", source.document or "", *source.turns)

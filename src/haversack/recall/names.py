@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from hashlib import blake2b
+from itertools import islice
 from typing import TypeAlias
 
 from haversack.scoring.words import name_keys
@@ -29,32 +31,39 @@ def names_in(entities: Iterable[str]) -> list[Name]:
 
 
 class Names:
-    """All names; iterates over them as they came."""
+    """All names; iterates over them as they came. Views share them and know how many they have."""
 
     def __init__(self, names: Iterable[Name] = ()) -> None:
-        self._known: dict[Name, None] = {}
-        self._lengths = set[int]()
+        self._places: dict[Name, int] = {}
+        self._count = 0
+        self._lengths = frozenset[int]()
         self.add(names)
 
     def __iter__(self) -> Iterator[Name]:
-        return iter(self._known)
+        return iter(list(islice(self._places, self._count)))
 
     def __len__(self) -> int:
-        return len(self._known)
+        return self._count
+
+    def view(self) -> Names:
+        """The names as they are now, whatever is added here."""
+        return copy(self)
 
     def add(self, names: Iterable[Name]) -> None:
         """Take more in."""
         for name in names:
-            self._known[name] = None
-            self._lengths.add(len(name))
+            self._places.setdefault(name, len(self._places))
+            if len(name) not in self._lengths:
+                self._lengths |= {len(name)}
+        self._count = len(self._places)
 
     def said(self, text: str) -> list[Name]:
         """The names that stand in a text as a whole, in order of their ends."""
         keys, lengths = name_keys(text)[:_READ], sorted(self._lengths, reverse=True)
         spans = (keys[end - length : end] for end in range(1, len(keys) + 1) for length in lengths if length <= end)
-        return list(dict.fromkeys(span for span in spans if span in self._known))
+        return list(dict.fromkeys(span for span in spans if self._places.get(span, self._count) < self._count))
 
     @property
     def nbytes(self) -> int:
         """Bytes held, near enough."""
-        return _BYTES * len(self._known)
+        return _BYTES * self._count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import chain
 
 import numpy as np
@@ -17,12 +18,16 @@ _MOST = 512
 
 
 class Pieces:
-    """Rows of piece numbers in two growing arrays; each piece of a row stands there once."""
+    """Rows of piece numbers in two growing arrays; each piece of a row stands there once. Views share them."""
 
     def __init__(self) -> None:
         self._flat = np.empty(0, np.uint16)
         self._ends = np.zeros(1, np.int64)
         self._rows = 0
+
+    def view(self) -> Pieces:
+        """The rows as they are now, whatever is appended here."""
+        return copy(self)
 
     def append(self, rows: Sequence[Sequence[int]]) -> None:
         """Add rows, in order."""

@@ -7,6 +7,7 @@ the rows that are gone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,14 +56,19 @@ class Run:
 
 
 class Postings:
-    """Sorted runs of falling size and a short unsorted tail that is scanned."""
+    """Sorted runs of falling size and a short unsorted tail that is scanned.
+
+    Views share the arrays: runs never change, and the tail is only written to behind what a view has of it.
+    """
 
     def __init__(self, runs: Sequence[Run] = ()) -> None:
-        self._runs = list(runs)
-        self._keys = np.empty(0, np.uint64)
-        self._rows = np.empty(0, np.int32)
-        self._counts = np.empty(0, np.uint8)
+        self._runs = tuple(runs)
+        self._keys, self._rows, self._counts = _no_tail()
         self._used = 0
+
+    def view(self) -> Postings:
+        """The postings as they are now, whatever is appended here."""
+        return copy(self)
 
     def append(self, first_row: int, documents: Sequence[Sequence[int]]) -> None:
         """Add documents as rows `first_row`, `first_row + 1`, …, each given by its keys, repeats included."""
@@ -91,8 +97,7 @@ class Postings:
 
     def runs(self) -> list[Run]:
         """Everything as sorted runs."""
-        self._seal()
-        return list(self._runs)
+        return list(_pushed(self._runs, self._tail()) if self._used else self._runs)
 
     @property
     def nbytes(self) -> int:
@@ -111,7 +116,7 @@ class Postings:
         if self._used + size > _TAIL_LIMIT:
             self._seal()
         if size > _TAIL_LIMIT:
-            self._push(Run.sort(keys, rows, counts))
+            self._runs = _pushed(self._runs, Run.sort(keys, rows, counts))
             return
         if self._used + size > len(self._keys):
             room = min(_TAIL_LIMIT, max(_FIRST_TAIL, 2 * (self._used + size)))
@@ -123,17 +128,27 @@ class Postings:
 
     def _seal(self) -> None:
         if self._used:
-            place = slice(0, self._used)
+            self._runs = _pushed(self._runs, self._tail())
+            self._keys, self._rows, self._counts = _no_tail()
             self._used = 0
-            self._push(Run.sort(self._keys[place], self._rows[place], self._counts[place]))
 
-    def _push(self, run: Run) -> None:
-        self._runs.append(run)
-        while len(self._runs) > 1 and len(self._runs[-2].rows) < _GROWTH * len(self._runs[-1].rows):
-            self._merge_last()
+    def _tail(self) -> Run:
+        place = slice(0, self._used)
+        return Run.sort(self._keys[place], self._rows[place], self._counts[place])
 
-    def _merge_last(self) -> None:
-        newer, older = self._runs.pop(), self._runs.pop()
-        keys = np.concatenate([older.spread(), newer.spread()])
-        rows, counts = np.concatenate([older.rows, newer.rows]), np.concatenate([older.counts, newer.counts])
-        self._runs.append(Run.sort(keys, rows, counts))
+
+def _pushed(runs: tuple[Run, ...], run: Run) -> tuple[Run, ...]:
+    """With one more run, and with the last ones merged as long as they are of like size."""
+    while runs and len(runs[-1].rows) < _GROWTH * len(run.rows):
+        runs, run = runs[:-1], _merged(runs[-1], run)
+    return (*runs, run)
+
+
+def _merged(older: Run, newer: Run) -> Run:
+    keys = np.concatenate([older.spread(), newer.spread()])
+    rows, counts = np.concatenate([older.rows, newer.rows]), np.concatenate([older.counts, newer.counts])
+    return Run.sort(keys, rows, counts)
+
+
+def _no_tail() -> tuple[NDArray[np.uint64], Rows, NDArray[np.uint8]]:
+    return np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.uint8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
 from typing import TypeAlias
 
 from haversack.model.memory import Memory
@@ -18,9 +19,10 @@ _PER_MEMORY = 1_000
 
 
 class Rows:
-    """A bounded cache of one namespace's memories; its owner locks it and drops what changed.
+    """A bounded cache of one namespace's memories; its owner drops what changed. Safe for threads.
 
-    Two halves: what is asked for stays in the younger one, which grows old when it is full.
+    Two halves: what is asked for stays in the younger one, which grows old when it is full. What was read while
+    something was dropped is not kept: it may be as it was before.
     """
 
     def __init__(self, store: Store, namespace: str, limit_bytes: int) -> None:
@@ -30,27 +32,36 @@ class Rows:
         self._young: dict[str, Memory] = {}
         self._old: dict[str, Memory] = {}
         self._size = 0
+        self._drops = 0
+        self._lock = Lock()
 
     def get(self, ids: Sequence[str]) -> list[Memory | None]:
         """Each memory, None where it was erased."""
-        found = [self._young.get(each) or self._again(each) for each in ids]
+        with self._lock:
+            found = [self._young.get(each) or self._again(each) for each in ids]
+            drops = self._drops
         missing = [each for each, memory in zip(ids, found, strict=True) if memory is None]
         if not missing:
             return found
         read = {memory.id: memory for memory in self._store.memories(self._namespace, missing)}
-        for memory in read.values():
-            self._keep(memory)
+        with self._lock:
+            for memory in read.values() if drops == self._drops else ():
+                self._keep(memory)
         return [memory or read.get(each) for each, memory in zip(ids, found, strict=True)]
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget what changed or is gone."""
-        for each in ids:
-            self._young.pop(each, None)
-            self._old.pop(each, None)
+        with self._lock:
+            self._drops += 1
+            for each in ids:
+                self._young.pop(each, None)
+                self._old.pop(each, None)
 
     def clear(self) -> None:
         """Forget all."""
-        self._young, self._old, self._size = {}, {}, 0
+        with self._lock:
+            self._drops += 1
+            self._young, self._old, self._size = {}, {}, 0
 
     @property
     def nbytes(self) -> int:

@@ -65,8 +65,8 @@ def dump(index: Index) -> list[bytes]:
         soft=index.vocabulary is not None,
         upto=index.upto,
         runs=(len(words), len(facets)),
-        ids=index.ids,
-        sessions=list(index.sessions),
+        ids=index.ids[: index.columns.rows],
+        sessions=index.session_names[: len(index.session_length)],
         speakers=list(index.speakers),
         names=list(index.names),
         arrays=[

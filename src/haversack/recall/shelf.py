@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Lock, RLock
-from typing import TYPE_CHECKING
+from threading import Lock
 
 from haversack.embed.codec import Quantised, decode_vector
 from haversack.embed.embedder import Embedder, WordVectors, has_signs
@@ -17,10 +16,8 @@ from haversack.recall import keeping
 from haversack.recall.index import Index
 from haversack.recall.rows import Rows
 from haversack.recall.segments import dump
-from haversack.store.port import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from haversack.recall.view import IndexView
+from haversack.store.port import Changes, Store
 
 __all__ = ["Shelf", "Slot"]
 
@@ -36,12 +33,17 @@ _ROWS = 32_000_000
 
 @dataclass(slots=True)
 class Slot:
-    """One namespace's index, the memories read lately, and the lock that guards both."""
+    """One namespace's index and the memories read lately."""
 
     namespace: str
     index: Index
     rows: Rows
-    lock: RLock = field(default_factory=RLock)
+    turn: Lock = field(default_factory=Lock)
+    """Whoever changes the index has it; whoever reads a view needs none."""
+    shown: IndexView | None = None
+    """The index as it is, while nobody changes it."""
+    whole: int = 0
+    """The change number up to which nothing is missing; pages may have been taken in beyond it."""
     read: bool = False
     """Whether segments were looked for."""
     unsaved: int = 0
@@ -51,6 +53,19 @@ class Slot:
     held: int = 0
     """Bytes that the shelf counts for the slot."""
     saving: Future[None] | None = None
+
+    def view(self) -> IndexView:
+        """The index as it is now."""
+        if self.shown is None:
+            self.size = self.index.nbytes
+            self.shown = IndexView(namespace=self.namespace, index=self.index.view(), rows=self.rows)
+        return self.shown
+
+    def change(self, index: Index | None = None) -> Index:
+        """The index to be changed, or another one in its place: it is no longer as it was shown."""
+        self.shown = None
+        self.index = index or self.index
+        return self.index
 
 
 class Shelf:
@@ -67,38 +82,26 @@ class Shelf:
         self._saver: ThreadPoolExecutor | None = None
         self._saves = "durable" in store.abilities
 
-    @contextmanager
-    def fresh(self, namespace: str) -> Generator[Slot]:
-        """The namespace's index and memories, locked, with every change that the store has acknowledged."""
+    def view(self, namespace: str) -> IndexView:
+        """The namespace's index with every change that the store acknowledged before this call.
+
+        Threads ask the store side by side; only one at a time takes in what is new. Nothing is locked for them while
+        they read the view.
+        """
         slot = self._slot(namespace)
-        with slot.lock:
-            if self._store.sequence(namespace) != slot.index.upto:
-                self._catch_up(namespace, slot)
-                slot.size = slot.index.nbytes
-            if self._embedder is not None and slot.index.unembedded:
-                self._take_landed(namespace, slot.index)
-            yield slot
+        shown = self._with_landed(slot, self._fresh(slot))
         self._evict(namespace)
+        return shown
 
     def lacks(self, namespace: str) -> bool:
         """Whether a memory of the namespace's index had no vector when it was last read; nothing is read for it."""
         slot = self._slots.get(namespace)
         return self._embedder is not None and slot is not None and slot.index.unembedded > 0
 
-    def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Quantised]:
-        """Stored vectors as the index takes them; foreign bytes are left out."""
-        if self._embedder is None or not ids:
-            return {}
-        stored = self._store.vectors(namespace, self._embedder.model, ids)
-        dimension, sign_bytes = self._dimension, self._sign_bytes
-        decoded = {memory_id: decode_vector(data, dimension, sign_bytes) for memory_id, data in stored.items()}
-        return {memory_id: vector for memory_id, vector in decoded.items() if vector is not None}
-
     def save(self, namespace: str) -> None:
         """Keep the namespace's index as segments, now."""
-        with self.fresh(namespace) as slot:
-            pass
-        self._save(namespace, slot)
+        self.view(namespace)
+        self._save(self._slot(namespace))
 
     def forget(self, namespace: str) -> None:
         """Drop the namespace's index; it is built again when it is asked for."""
@@ -139,65 +142,116 @@ class Shelf:
     def _new_index(self) -> Index:
         return Index(self._dimension, self._words, self._sign_bytes)
 
-    def _catch_up(self, namespace: str, slot: Slot) -> None:
+    def _fresh(self, slot: Slot) -> IndexView:
+        while (shown := slot.shown) is None:
+            with slot.turn:
+                if slot.shown is None:
+                    return self._read_on(slot)
+        since = shown.index.upto
+        changes = self._changes(slot, since, _FEW)
+        return shown if changes.upto == since else self._caught_up(slot, since, changes)
+
+    def _caught_up(self, slot: Slot, since: int, changes: Changes) -> IndexView:
+        """The index with these changes since that number, unless somebody else has taken them in."""
+        with slot.turn:
+            shown = slot.shown
+            if shown is not None and shown.index.upto == since:
+                self._take(slot, changes)
+                return self._read_on(slot) if changes.more else self._settled(slot)
+            return shown if shown is not None and shown.index.upto >= changes.upto else self._read_on(slot)
+
+    def _read_on(self, slot: Slot) -> IndexView:
+        """Take in every change."""
         if not slot.read:
             slot.read = True
             kept = keeping.restore(
-                self._store, namespace, self._model, self._dimension, self._words, sign_bytes=self._sign_bytes
+                self._store, slot.namespace, self._model, self._dimension, self._words, sign_bytes=self._sign_bytes
             )
-            slot.index = kept or slot.index
-        if slot.index.gone > max(1000, slot.index.present):
-            slot.index = self._new_index()
-        slot.index, taken = self._read_on(namespace, slot.index, slot.rows)
-        slot.unsaved += taken
-        if self._saves and slot.unsaved >= max(_WORTH_SAVING, slot.index.columns.rows // 4):
-            self._save_later(namespace, slot)
-
-    def _read_on(self, namespace: str, index: Index, rows: Rows) -> tuple[Index, int]:
-        """The index with every change, and how many rows that took; another index when the old one is void."""
-        taken, known, more = 0, index.upto, True
+            slot.whole = slot.change(kept).upto
+        more = True
         while more:
-            changes = self._store.changes(namespace, since=index.upto, limit=_PAGE, known=known)
-            if changes.reset:
-                index = self._new_index()
-                rows.clear()
-            index.drop(changes.erased)
-            rows.drop(changes.erased)
-            rows.drop(memory.id for memory in changes.memories)
-            rows.drop(each.memory for each in changes.restaged)
-            index.put(changes.memories, self.vectors(namespace, [memory.id for memory in changes.memories]))
-            index.restage(changes.restaged)
-            index.upto, more = changes.upto, changes.more
-            taken += len(changes.memories)
-        return index, taken
+            changes = self._changes(slot, slot.index.upto, _PAGE)
+            more = changes.more
+            if changes.upto != slot.index.upto:
+                self._take(slot, changes)
+        return self._settled(slot)
 
-    def _take_landed(self, namespace: str, index: Index) -> None:
-        """Vectors that another process stored for memories that are here; they land oldest first."""
-        if landed := self.vectors(namespace, index.without_vector(_FEW)):
-            index.embed(landed)
-            index.embed(self.vectors(namespace, index.without_vector(_PAGE)))
+    def _settled(self, slot: Slot) -> IndexView:
+        """The index as it is with every change; kept for the next start where it has grown."""
+        slot.whole = slot.index.upto
+        if slot.index.gone > max(1000, slot.index.present):
+            slot.change(self._new_index())
+            slot.whole = 0
+            return self._read_on(slot)
+        if self._saves and slot.unsaved >= max(_WORTH_SAVING, slot.index.columns.rows // 4):
+            self._save_later(slot)
+        return slot.view()
 
-    def _save_later(self, namespace: str, slot: Slot) -> None:
+    def _changes(self, slot: Slot, since: int, limit: int) -> Changes:
+        model = None if self._embedder is None else self._embedder.model
+        return self._store.changes(slot.namespace, since=since, limit=limit, known=min(slot.whole, since), model=model)
+
+    def _take(self, slot: Slot, changes: Changes) -> None:
+        index = slot.change(self._new_index() if changes.reset else None)
+        if changes.reset:
+            slot.rows.clear()
+        slot.rows.drop(changes.erased)
+        slot.rows.drop(memory.id for memory in changes.memories)
+        slot.rows.drop(each.memory for each in changes.restaged)
+        index.drop(changes.erased)
+        index.put(changes.memories, self._decoded(changes.vectors))
+        index.restage(changes.restaged)
+        index.upto = changes.upto
+        slot.unsaved += len(changes.memories)
+
+    def _with_landed(self, slot: Slot, shown: IndexView) -> IndexView:
+        """Also with vectors that were stored later than their memories; they land oldest first."""
+        if not self._landed(slot, shown.index, _FEW):
+            return shown
+        with slot.turn:
+            if slot.shown is not None:
+                slot.change().embed(self._landed(slot, slot.index, _PAGE))
+                return slot.view()
+        return shown
+
+    def _landed(self, slot: Slot, index: Index, most: int) -> dict[str, Quantised]:
+        if self._embedder is None or not index.unembedded:
+            return {}
+        ids = index.without_vector(most)
+        return self._decoded(self._store.vectors(slot.namespace, self._embedder.model, ids))
+
+    def _decoded(self, stored: Mapping[str, bytes]) -> dict[str, Quantised]:
+        """Stored vectors as the index takes them; foreign bytes are left out."""
+        if not stored:
+            return {}
+        dimension, sign_bytes = self._dimension, self._sign_bytes
+        decoded = {memory_id: decode_vector(data, dimension, sign_bytes) for memory_id, data in stored.items()}
+        return {memory_id: vector for memory_id, vector in decoded.items() if vector is not None}
+
+    def _save_later(self, slot: Slot) -> None:
         if slot.saving is not None and not slot.saving.done():
             return
         with self._lock:
             if self._saver is None:
                 self._saver = ThreadPoolExecutor(1, "haversack-segments")
-            slot.saving = self._saver.submit(self._save, namespace, slot)
+            slot.saving = self._saver.submit(self._save, slot)
 
-    def _save(self, namespace: str, slot: Slot) -> None:
+    def _save(self, slot: Slot) -> None:
         with suppress(StoreError, ConflictError):  # a segment is a convenience: without it nothing is lost
             if slot.index.gone:
-                whole, _ = self._read_on(namespace, self._new_index(), Rows(self._store, namespace, 0))
-                with slot.lock:
-                    slot.index, _ = self._read_on(namespace, whole, slot.rows)
+                whole = Slot(slot.namespace, self._new_index(), Rows(self._store, slot.namespace, 0))
+                self._read_on(whole)
+                with slot.turn:
+                    self._read_on(whole)
+                    slot.change(whole.index)
+                    slot.whole = whole.whole
                     slot.rows.clear()
-            with slot.lock:
-                if slot.index.gone:
+                    slot.view()
+            with slot.turn:
+                if slot.shown is None or slot.shown.index.gone:
                     return
-                parts, upto = dump(slot.index), slot.index.upto
-                slot.unsaved = 0
-            keeping.save(self._store, namespace, self._model, parts, upto)
+                index, slot.unsaved = slot.shown.index, 0
+            keeping.save(self._store, slot.namespace, self._model, dump(index), index.upto)
 
     def _evict(self, keep: str) -> None:
         with self._lock:

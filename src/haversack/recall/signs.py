@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ __all__ = ["SignTable"]
 
 
 class SignTable:
-    """Rows are filled in any order; a row that was never filled has no words."""
+    """Rows are filled in any order; a row that was never filled has no words.
+
+    Views share the words, to which more are only added behind theirs, and keep their places in arrays of their own.
+    """
 
     def __init__(self, width: int = 0) -> None:
         """`width`: bytes of one word; 0 for an embedder that gives no signs, and then nothing is held."""
@@ -23,14 +27,32 @@ class SignTable:
         self._used = 0
         self._starts = np.zeros(0, np.int64)
         self._counts = np.zeros(0, np.int32)
+        self._kept = False
+        """Whether words that are here may be in use by a view."""
+        self._lent = False
+        """Whether places may be."""
+
+    def view(self) -> SignTable:
+        """The rows as they are now, whatever is filled in here."""
+        self._kept = self._lent = True
+        return copy(self)
+
+    def release(self) -> None:
+        """No view is in use any more."""
+        self._kept = self._lent = False
 
     def put(self, row: int, signs: Signs) -> None:
-        """Fill a row; words that it had are overwritten."""
+        """Fill a row; words that it had are overwritten where no view has them."""
+        if self._lent:
+            self._starts, self._counts, self._lent = self._starts.copy(), self._counts.copy(), False
         if row >= len(self._starts):
             rows = room(len(self._starts), row + 1)
             self._starts, self._counts = _longer(self._starts, rows), _longer(self._counts, rows)
         count = len(signs)
-        if count > self._counts[row]:
+        start = int(self._starts[row])
+        if count == self._counts[row] and np.array_equal(self._flat[start : start + count], signs):
+            return
+        if count > self._counts[row] or self._kept:
             self._flat = _longer(self._flat, room(len(self._flat), self._used + count))
             self._starts[row], self._used = self._used, self._used + count
         start = int(self._starts[row])

@@ -128,6 +128,8 @@ class MemoryStore:
     ) -> Changes:
         """See the port."""
         space = self._space(namespace)
+        if space.sequence <= since:
+            return Changes(memories=(), erased=(), upto=since, more=False)
         written = [(memory.changed, memory) for memory in space.memories.values() if memory.changed > since]
         erased = [(stone.changed, gone) for gone, stone in space.tombstones.items() if stone.changed > since]
         found = sorted([*written, *erased], key=lambda change: change[0])

@@ -124,6 +124,7 @@ CASES: dict[str, list[list[str]]] = {
     "demo": [["--store", "demo.db"]],
     "import": [["book.md"], ["broken.jsonl"], ["broken.jsonl", "--json"]],
     "export": [[]],
+    "backup": [["-"], ["all.backup"], [f"no{HOSTILE}/all.backup"]],
     "remember": [[f"again {HOSTILE}", "--tag", HOSTILE]],
     "recall": [["tea"], ["tea", "--json"]],
     "context": [

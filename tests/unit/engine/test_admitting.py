@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
+from haversack.embed.embedder import Vectors
 from haversack.embed.static import StaticEmbedder
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.engine.settings import Settings
 from haversack.errors import ConflictError, InputError
-from haversack.recall import Recall
+from haversack.recall import Recall, View
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Applied, Batch
 from haversack.tokens import counter_for
@@ -215,12 +216,13 @@ def test_a_statement_that_changes_meanwhile_is_looked_at_again(contested: tuple[
 
 def test_first_words_among_passages_build_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[str] = []
+    view = Recall.view
 
-    def noted(_: Recall, namespace: str, *_args: object, **_rest: object) -> list[tuple[str, float]]:
-        built.append(namespace)
-        return []
+    def noted(recall: Recall, namespaces: Sequence[str], *, vector: Vectors | None = None) -> View:
+        built.extend(namespaces)
+        return view(recall, namespaces, vector=vector)
 
-    monkeypatch.setattr(Recall, "nearest", noted)
+    monkeypatch.setattr(Recall, "view", noted)
     ns = open_over(MemoryStore(), vectors=True).namespace("n")
     ns.session("s").add("user", "hello there")
     ns.remember("Alice likes tea")

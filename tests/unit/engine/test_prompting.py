@@ -89,8 +89,7 @@ def test_a_memory_budget_of_zero_asks_for_no_memories(ns: Namespace, monkeypatch
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("memories were asked for")
 
-    monkeypatch.setattr(Recall, "search", refuse)
-    monkeypatch.setattr(Recall, "listing", refuse)
+    monkeypatch.setattr(Recall, "view", refuse)
     for budget in (0, Budget(ratio=0.5, tokens=0)):
         prompt = ns.session("s").prompt("Which units?", window=2000, output=100, budget=budget)
         assert [message["content"] for message in prompt.messages()] == ["Which units?"]

@@ -209,9 +209,9 @@ def test_listing_needs_no_query(store: MemoryStore, put: Put) -> None:
     (low,) = put(["a"], importance=0.1)
     (high,) = put(["b"], importance=0.9)
     (pinned,) = put(["c"], importance=0.0, pinned=True)
-    listed = recall.listing(["n"], now=NOW, top_k=10)
+    listed = recall.view(["n"]).listing(now=NOW, top_k=10)
     assert [hit.id for hit in listed] == [pinned.id, high.id, low.id]
-    assert [hit.id for hit in recall.listing(["n"], now=NOW, top_k=10, pinned=True)] == [pinned.id]
+    assert [hit.id for hit in recall.view(["n"]).listing(now=NOW, top_k=10, pinned=True)] == [pinned.id]
 
 
 def test_memories_without_a_vector_are_ranked_by_words_until_embedded(
@@ -285,7 +285,7 @@ def test_several_filters_are_searched_at_once_with_comparable_scores(store: Memo
     facts = put(["the ferry to Oslo leaves at nine", "tea"], kind=Kind.FACT)
     notes = put(["a ferry", "soup"], kind=Kind.DECISION)
     filters = [Filter(kinds=frozenset({kind})) for kind in (Kind.FACT, Kind.DECISION, Kind.ENTITY)]
-    found = recall.search_each(["n"], "ferry to Oslo", filters, now=NOW, top_k=5)
+    found = recall.view(["n"]).search_each(recall.asked("ferry to Oslo", now=NOW), filters, top_k=5)
     both = {hit.id: hit.score for hit in recall.search(["n"], "ferry to Oslo", now=NOW, top_k=5)}
     assert [[hit.id for hit in hits] for hits in found] == [[facts[0].id], [notes[0].id], []]
     assert {hit.id: hit.score for hits in found for hit in hits} == both
@@ -295,7 +295,8 @@ def test_weak_answers_under_one_filter_are_not_crowded_out_by_another(store: Mem
     put([f"the ferry to Oslo, sailing {number}" for number in range(2_100)])
     (fact,) = put(["Oslo is cold"], kind=Kind.FACT)
     filters = [Filter(kinds=frozenset({kind})) for kind in (Kind.PASSAGE, Kind.FACT)]
-    passages, facts = Recall(store).search_each(["n"], "the ferry to Oslo", filters, now=NOW, top_k=5)
+    recall = Recall(store)
+    passages, facts = recall.view(["n"]).search_each(recall.asked("the ferry to Oslo", now=NOW), filters, top_k=5)
     assert len(passages) == 5
     assert [hit.id for hit in facts] == [fact.id]
 

@@ -59,7 +59,8 @@ class Resolution:
 
 def resolve(actions: Sequence[tuple[int, Action]], scene: Scene) -> Resolution:
     """Carry the actions out against the scene, in order, each seeing what those before it did."""
-    work = _Work(scene)
+    prints = {mark for _, action in actions for mark in _prints(action)}
+    work = _Work(scene, scene.tombstoned(sorted(prints)) if prints else set())
     for index, action in actions:
         reason = work.carry_out(action)
         if reason is not None:
@@ -72,11 +73,18 @@ def resolve(actions: Sequence[tuple[int, Action]], scene: Scene) -> Resolution:
     )
 
 
+def _prints(action: Action) -> list[str]:
+    """The fingerprints under which its words may have been erased."""
+    return [fingerprint(kind, words) for kind in Kind for words in (action.text, action.evidence)]
+
+
 class _Work:
     """The state of one resolution."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, forgotten: set[str]) -> None:
         self.scene = scene
+        self.forgotten = forgotten
+        """Fingerprints of what was erased for good."""
         self.known = {memory.id: memory for memory in scene.existing}
         self.rows: dict[str, Memory] = {}
         self.added: list[str] = []
@@ -151,9 +159,7 @@ class _Work:
         turn = self._witness(action)
         if turn is None:
             return "no evidence"
-        if self.scene.tombstoned(
-            [fingerprint(kind, words) for kind in Kind for words in (action.text, action.evidence)]
-        ):
+        if not self.forgotten.isdisjoint(_prints(action)):
             return "forgotten for good"
         return self._memory(action, turn)
 

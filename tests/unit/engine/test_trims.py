@@ -1,0 +1,83 @@
+"""Counting what was left out costs a caller little, and loses nothing that another one counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from haversack.assemble import Candidate, Context, assemble
+from haversack.engine.trims import TrimLog, trimmed
+from haversack.model.memory import Kind, Memory
+from haversack.store.memory import MemoryStore
+from haversack.store.port import Applied, Batch, Record
+from haversack.tokens import counter_for
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@dataclass
+class Watched(MemoryStore):
+    """Counts what is read and written, and can let somebody else be quicker."""
+
+    trips: int = 0
+    before: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def record(self, namespace: str, collection: str, key: str) -> Record | None:
+        self.trips += 1
+        return super().record(namespace, collection, key)
+
+    def apply(self, namespace: str, batch: Batch) -> Applied:
+        self.trips += 1
+        while self.before:
+            self.before.pop()()
+        return super().apply(namespace, batch)
+
+
+def left_out(*numbers: int) -> tuple[list[Candidate], Context]:
+    """Important memories, and a context that has room for none of them."""
+    found = [
+        Candidate(
+            memory=Memory(
+                id=f"{number:026d}", kind=Kind.FACT, content="tides", created_at=NOW, event_time=NOW, importance=0.9
+            ),
+            score=0.5,
+        )
+        for number in numbers
+    ]
+    return found, assemble(found, budget=0, counter=counter_for("bytes"), query="tides")
+
+
+def test_a_caller_pays_for_few_records_however_many_wait() -> None:
+    store, log = Watched(), TrimLog()
+    costs: list[int] = []
+    for number in range(100):
+        store.trips = 0
+        log.note(store, "n", *left_out(*range(number * 15, number * 15 + 15)))
+        costs.append(store.trips)
+    assert max(costs) == 51
+    assert sum(cost > 0 for cost in costs) <= 4
+
+
+def test_all_that_waits_is_written_down_when_it_is_asked_for() -> None:
+    store, log = Watched(), TrimLog()
+    memories = [one.memory for one in left_out(*range(120))[0]]
+    store.apply("n", Batch(memories=tuple(memories)))
+    for _ in range(2):
+        log.note(store, "n", *left_out(*range(120)))
+    assert {row.memory_id: row.trimmed for row in trimmed(log, store, "n")} == dict.fromkeys(
+        (m.id for m in memories), 2
+    )
+
+
+def test_what_two_processes_count_adds_up() -> None:
+    store, one, other = Watched(), TrimLog(), TrimLog()
+    found, context = left_out(1)
+    store.apply("n", Batch(memories=(found[0].memory,)))
+    for log in (one, one, other):
+        log.note(store, "n", found, context)
+    store.before = [lambda: other.spill(store, "n")]
+    assert [row.trimmed for row in trimmed(one, store, "n")] == [3]
