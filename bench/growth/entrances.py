@@ -301,6 +301,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "filed": "compares whole values",
         "reembed": "embeds, as the entrance `embed` does",
         "once": "hashes bytes",
+        "stay_forgotten": "takes statements that an import has checked",
         "extract": "does what Session.extract does, session by session",
     },
     "Session": {
@@ -309,7 +310,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     },
     "Knowledge": dict.fromkeys("outcome practised relate reach".split(), _BY_LABEL),  # noqa: SIM905
     "NamespaceMaintenance": {
-        **dict.fromkeys("lifecycle reset health flush runs steps recover undo proposals decide".split(), _BY_ID),  # noqa: SIM905
+        **dict.fromkeys("lifecycle reset health flush runs steps recover undo proposals decide backup".split(), _BY_ID),  # noqa: SIM905
         **dict.fromkeys("policy set_policy foresee propose".split(), _BY_LABEL),  # noqa: SIM905
     },
 }

@@ -46,9 +46,7 @@ _Section = TypeVar("_Section")
 _PREFIX = "HAVERSACK_"
 _NOT_SETTINGS = frozenset({"STORE", "NAMESPACE", "CONFIG", "KEY", "COMPLETE", "PROFILE", "CASES", "DATA"})
 """Variables of the program, its guides and its tests that are no settings of this file."""
-_LINK = re.compile(
-    r"HAVERSACK(?:_\w+)?_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)"
-)
+_LINK = re.compile(r"_SERVICE_HOST\Z|_SERVICE_PORT(?:_|\Z)|_PORT_\d{1,5}_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?\Z")
 """What Kubernetes puts into every container for a service called haversack, or haversack-something."""
 _LOG = logging.getLogger(__name__)
 _told: set[str] = set()
@@ -233,7 +231,7 @@ def _ours(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_link(name: str, text: str) -> bool:
-    return _LINK.fullmatch(name) is not None or (name.endswith("_PORT") and "://" in text)
+    return _LINK.search(name) is not None or (name.endswith("_PORT") and "://" in text)
 
 
 def _warn_of_unknown(environ: Mapping[str, str], tree: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ HaversackError
 │   ├── ReadOnlyError               the store or its folder cannot be written
 │   ├── NoSpaceError                the disk is full; earlier data is intact
 │   └── BusyError                   another writer held the store for too long
+│       └── CrowdedError            too much work is waiting already
 ├── ServiceError                    an embedding or chat service failed
 │   └── ServiceTimeout              it did not answer in time
 └── MissingExtraError               an optional package is needed; the message names the install command
@@ -32,6 +33,7 @@ __all__ = [
     "BusyError",
     "ConfigError",
     "ConflictError",
+    "CrowdedError",
     "HaversackError",
     "InputError",
     "MissingExtraError",
@@ -111,6 +113,10 @@ class NoSpaceError(StoreError):
 
 class BusyError(StoreError):
     """Another writer held the store longer than the busy time-out."""
+
+
+class CrowdedError(BusyError):
+    """Too much work is waiting on the job board already; the message says whose."""
 
 
 class ServiceError(HaversackError):

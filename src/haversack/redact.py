@@ -11,7 +11,7 @@ _ADDRESS = re.compile(
     r"(?P<more>[?#][^@]*)?",
     re.DOTALL,
 )
-_LOGIN = re.compile(r"[^/\\]*:.*@", re.DOTALL)
+_LOGIN = re.compile(r"[^/\\:]*+:.*@", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _MEANT = re.compile(
     r"[a-z][a-z0-9+.-]+:(?:[/\\]|%2f)|(?:postgres|postgresql|mysql|https?):|.*\b\w*password\s*=|.*://",

@@ -202,7 +202,7 @@ _VECTORS: dict[str, bytes] = {}
 def _price(memory: Memory, encoding: str) -> int:
     key = (memory.kind, memory.content, memory.speaker, memory.event_time, encoding)
     if key not in _PRICES:
-        (price,) = count_lines([memory], counter_for(encoding))
+        (price,) = count_lines([memory], counter_for(encoding.rpartition("/")[0]))
         _PRICES[key] = price.tokens
     return _PRICES[key]
 

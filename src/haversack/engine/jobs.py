@@ -141,7 +141,7 @@ class JobBoard:
         upkeep: bool = False,
         unused: Callable[[], None] = lambda: None,
     ) -> Job:
-        """Put work on the board; BusyError when too much of the caller, the namespace or all is waiting already.
+        """Put work on the board; CrowdedError when too much of the caller, the namespace or all is waiting already.
 
         `upkeep` is of the whole store and waits for no namespace's work. `unused` is called instead of work that is
         taken off the board before it begins.

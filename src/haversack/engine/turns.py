@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from haversack.errors import BusyError
+from haversack.errors import CrowdedError
 
 __all__ = ["Claim", "Shares", "Turns"]
 
@@ -47,7 +47,7 @@ class Turns(Generic[_Work]):
         return (claim.work for line in self._waiting.values() for claim in line)
 
     def add(self, claim: Claim[_Work]) -> None:
-        """Let it wait; BusyError when the owner, the namespace or all have too much waiting already."""
+        """Let it wait; CrowdedError when the owner, the namespace or all have too much waiting already."""
         claims = [one for line in self._waiting.values() for one in line]
         namespaces = Counter(one.namespace for one in claims)
         for number, most, whose in (
@@ -56,7 +56,7 @@ class Turns(Generic[_Work]):
             (len(claims), self._shares.all, "jobs"),
         ):
             if number >= most:
-                raise BusyError(f"{number} {whose} are waiting already: try again when one is done")
+                raise CrowdedError(f"{number} {whose} are waiting already: try again when one is done")
         self._waiting.setdefault(claim.owner, deque()).append(claim)
 
     def take(self) -> Claim[_Work] | None:

@@ -63,7 +63,7 @@ def problem_of(error: Exception) -> Response:
     status, code = next(((status, code) for kind, status, code in _STATUSES if isinstance(error, kind)), (500, "ERROR"))
     headers = {"retry-after": "1"} if status == 503 else None  # noqa: PLR2004
     detail = str(error)
-    if isinstance(error, errors.StoreError):
+    if isinstance(error, errors.StoreError) and not isinstance(error, errors.CrowdedError):
         _LOG.warning("the store refused", exc_info=error)
         detail = next(words for kind, words in _STORE_WORDS if isinstance(error, kind))
     ledger = error.ledger if isinstance(error, errors.BudgetError) else None

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from .conftest import Run
+
+
+@pytest.fixture
+def stored(run: Run) -> str:
+    return run("remember", "Alice prefers metric units", "--json").data[0]["id"]
 
 
 def test_a_namespace_goes_out_and_comes_back(run: Run, stored: str, tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ def test_compacting_and_expanding(http: Call):
 def test_upkeep_previews_runs_and_undoes(http: Call, sack: Haversack):
     http("POST", f"{NS}/memories", json={"content": "tea is a warm drink", "expires_at": "2000-01-01T00:00:00Z"})
     http("POST", f"{NS}/memories", json={"content": "Alice likes green tea very much"})
-    http("POST", f"{NS}/memories", json={"content": "very much Alice likes green tea"})
+    http("POST", f"{NS}/memories", json={"content": "Alice just really liked that very green tea very much"})
     assert http("POST", f"{NS}/lifecycle", json={}).json()["preview"] is True
     job = http("POST", f"{NS}/lifecycle", json={"execute": True})
     assert (job.status_code, sack.jobs.wait(job.json()["id"], 20).state) == (202, "done")
@@ -259,9 +259,9 @@ def test_upkeep_previews_runs_and_undoes(http: Call, sack: Haversack):
     assert len(runs) in {0, 1}
     for run in runs:
         assert http("POST", f"{NS}/runs/{run['id']}/undo").status_code == 200
-    shown = http("POST", f"{NS}/fold", json={}).json()
+    shown = http("POST", f"{NS}/fold", json={"threshold": 0.5}).json()
     assert (shown["preview"], len(shown["groups"])) == (True, 1)
-    folded = http("POST", f"{NS}/fold", json={"preview": False}).json()["groups"][0]["folded"][0]
+    folded = http("POST", f"{NS}/fold", json={"preview": False, "threshold": 0.5}).json()["groups"][0]["folded"][0]
     assert http("POST", f"{NS}/memories/{folded}/restore").json()["superseded_by"] is None
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Foreign", "foreign_in", "helps", "refuse_acting", "refuse_foreign", "remove_foreign", "told"]
 
-_TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|\w+|[^\s\w]""")
+_TOKEN = re.compile(r"""'(?:[^']|'')*+'?|"(?:[^"]|"")*+"?|`[^`]*+`?|\[[^\]]*+\]?|\w+|[^\s\w]""")
 _KINDS = frozenset({"trigger", "view", "index"})
 """Objects that hold no rows of their own."""
 _SHOWN = 3
