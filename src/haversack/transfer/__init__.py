@@ -1,15 +1,22 @@
 """Chat exports and memory dumps, in and out. Files become entries (values); storing them is the engine's work."""
 
-from haversack.transfer.entries import (
-    DocumentEntry,
-    Entry,
-    MemoryEntry,
-    Problem,
-    RecordEntry,
-    SessionEntry,
-    TurnDraft,
-)
-from haversack.transfer.reading import FORMATS, Reading, read_files
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from haversack.lazy import gathered
+
+if TYPE_CHECKING:
+    from haversack.transfer.entries import (
+        DocumentEntry,
+        Entry,
+        MemoryEntry,
+        Problem,
+        RecordEntry,
+        SessionEntry,
+        TurnDraft,
+    )
+    from haversack.transfer.reading import FORMATS, Reading, read_files
 
 __all__ = [
     "FORMATS",
@@ -23,3 +30,13 @@ __all__ = [
     "TurnDraft",
     "read_files",
 ]
+
+__getattr__, __dir__ = gathered(
+    __name__,
+    {
+        "haversack.transfer.entries": (
+            "DocumentEntry, Entry, MemoryEntry, Problem, RecordEntry, SessionEntry, TurnDraft"
+        ),
+        "haversack.transfer.reading": "FORMATS, Reading, read_files",
+    },
+)
