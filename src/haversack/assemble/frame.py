@@ -6,18 +6,23 @@ the whole are the sum of the tokens of the pieces.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Protocol
-from xml.sax.saxutils import escape, quoteattr
+from typing import TYPE_CHECKING, Protocol
 
+from haversack.errors import InputError, nearest
+from haversack.lazy import lazy
 from haversack.model.memory import Kind, Memory, Trust
 
-__all__ = ["FRAMES", "Format", "Frame", "Heading", "date_words", "line", "one_line"]
+if TYPE_CHECKING:
+    import json
+else:
+    json = lazy("json")
+
+__all__ = ["FRAMES", "Format", "Frame", "Heading", "date_words", "format_named", "line", "one_line"]
 
 
 class Format(StrEnum):
@@ -27,6 +32,15 @@ class Format(StrEnum):
     XML = "xml"
     JSON = "json"
     PLAIN = "plain"
+
+
+def format_named(name: str | Format) -> Format:
+    """The format of this name; raises InputError that names the nearest one."""
+    try:
+        return Format(name)
+    except ValueError:
+        msg = f"format={name!r} is not known; {nearest(str(name), list(Format))}"
+        raise InputError(msg) from None
 
 
 Heading = tuple[str, str]
@@ -150,11 +164,19 @@ class _Xml:
         tag = "turn" if memory.kind is Kind.PASSAGE and memory.speaker else str(memory.kind)
         by = f" by={_attribute(memory.speaker)}" if memory.speaker else ""
         trust = f' trust="{memory.trust}"' if memory.trust is Trust.EXTRACTED else ""
-        return f"<{tag}{by}{trust}>{escape(_printable(_indented(words)))}</{tag}>\n"
+        return f"<{tag}{by}{trust}>{_escaped(_printable(_indented(words)))}</{tag}>\n"
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_printable(one_line(text)[:_LABEL_LIMIT]))
+    """The text in the quotes that it needs least escapes in, without line breaks."""
+    value = _escaped(_printable(one_line(text)[:_LABEL_LIMIT]))
+    if '"' not in value:
+        return f'"{value}"'
+    return f"'{value}'" if "'" not in value else f'"{value.replace(chr(34), "&quot;")}"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;")
 
 
 def _printable(text: str) -> str:

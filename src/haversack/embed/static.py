@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
+from pathlib import Path
 from threading import Lock
 
 import numpy as np
@@ -69,7 +69,7 @@ class StaticEmbedder:
 
     @cached_property
     def _files(self) -> _Files:
-        folder = files("haversack.embed")
+        folder = Path(__file__).parent
         vocabulary = (folder / "static.vocab").read_text("utf-8").split()
         data = (folder / "static.bin").read_bytes()
         scales: NDArray[np.float32] = np.frombuffer(data, "<f4", len(vocabulary))

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from haversack.assemble import line
+from haversack.lazy import lazy
 from haversack.model.memory import Memory
 from haversack.store.port import Price, Store
-from haversack.tokens import Counter
+
+if TYPE_CHECKING:
+    from haversack.assemble import frame
+    from haversack.tokens import Counter
+else:
+    frame = lazy("haversack.assemble.frame")
 
 __all__ = ["PriceBook"]
 
@@ -77,7 +82,7 @@ class PriceBook:
 
 def count_lines(memories: Sequence[Memory], counter: Counter) -> tuple[Price, ...]:
     """Prices counted afresh, in one batch."""
-    tokens = counter.count_many([line(memory) for memory in memories]) if memories else []
+    tokens = counter.count_many([frame.line(memory) for memory in memories]) if memories else []
     return tuple(
         Price(memory=memory.id, encoding=counter.encoding, tokens=price)
         for memory, price in zip(memories, tokens, strict=True)
