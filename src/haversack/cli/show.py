@@ -115,7 +115,8 @@ def _placed(cell: str, width: int, *, right: bool) -> str:
 
 
 def _width(cell: str) -> int:
-    return len(cell) if cell.isascii() else cells.cell_len(cell)
+    """Columns; the ellipsis of `one_line` takes one, and is no reason to load the table of wide signs."""
+    return len(cell) if cell.replace("…", "").isascii() else cells.cell_len(cell)
 
 
 def _console() -> consoles.Console:

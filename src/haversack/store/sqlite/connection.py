@@ -6,7 +6,6 @@ A connection that a forked child inherits is never used or closed there: closing
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import threading
 import weakref
@@ -25,6 +24,12 @@ from haversack.errors import (
     StoreError,
 )
 from haversack.files import create_private
+from haversack.lazy import lazy
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = lazy("shutil")
 
 if TYPE_CHECKING:
     from haversack.store.sqlite.cipher import Cipher

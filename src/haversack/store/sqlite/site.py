@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from haversack.errors import BusyError, NewerStoreError, NotAStoreError, StoreError
 from haversack.files import is_private
+from haversack.lazy import lazy
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind
 from haversack.store.site import Fault, Salvaged
@@ -26,7 +26,11 @@ from haversack.store.sqlite.scrub import is_pending
 from haversack.store.sqlite.store import SqliteStore, reading_mode, writable
 
 if TYPE_CHECKING:
+    import shutil
+
     from haversack.store.sqlite.cipher import Cipher
+else:
+    shutil = lazy("shutil")
 
 __all__ = ["SqliteSite", "alone", "put_in_place", "typed"]
 
