@@ -12,7 +12,7 @@ These names are the whole face; they are loaded when first used, so that importi
 
 from typing import TYPE_CHECKING
 
-from haversack.lazy import gathered
+from haversack.lazy import offered
 
 if TYPE_CHECKING:
     from haversack.assemble import Context, Layout, Ledger, Prompt
@@ -42,7 +42,7 @@ __all__ = [
     "to_async",
 ]
 
-__getattr__, __dir__ = gathered(
+__getattr__, __dir__ = offered(
     __name__,
     {
         "haversack.assemble": "Context, Layout, Ledger, Prompt",

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from importlib import import_module
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
-__all__ = ["gathered", "lazy", "once"]
+__all__ = ["lazy", "offered", "once"]
 
 _Value = TypeVar("_Value")
 
@@ -25,7 +24,7 @@ def lazy(module: str) -> Any:
     return _Later(module)
 
 
-def gathered(package: str, rooms: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def offered(package: str, rooms: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package that offers names of other modules: by module, the names.
 
     They are written as an import writes them (`"Budget, Window"`, `"open_haversack as open"`). No name may be that of
@@ -48,18 +47,30 @@ def gathered(package: str, rooms: Mapping[str, str]) -> tuple[Callable[[str], An
     return find, lambda: sorted(places)
 
 
-class once(cached_property[_Value]):  # noqa: N801 - a decorator
+class once(Generic[_Value]):  # noqa: N801 - a decorator
     """A property whose value is made when it is first asked for, and once, whichever threads ask."""
 
     def __init__(self, make: Callable[[Any], _Value]) -> None:
-        super().__init__(make)
+        self._make = make
         self._making = RLock()
+        self.__doc__ = make.__doc__
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """Return the value, making it first where there is none yet."""
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> _Value: ...
+    def __get__(self, instance: object | None, owner: type | None = None) -> Self | _Value:
+        """Return the value, making it first where there is none yet; it takes this property's place in the object."""
+        if instance is None:
+            return self
         with self._making:
-            value: Any = super().__get__(instance, owner)
-            return value
+            made = vars(instance)
+            if self._name not in made:
+                made[self._name] = self._make(instance)
+            return made[self._name]
 
 
 class _Later:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haversack.lazy import gathered
+from haversack.lazy import offered
 
 if TYPE_CHECKING:
     from haversack.assemble.anchor import Anchor, Note
@@ -80,7 +80,7 @@ __all__ = [
     "trim",
 ]
 
-__getattr__, __dir__ = gathered(
+__getattr__, __dir__ = offered(
     __name__,
     {
         "haversack.assemble.anchor": "Anchor, Note",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haversack.lazy import gathered
+from haversack.lazy import offered
 
 if TYPE_CHECKING:
     from haversack.budget.amount import Budget, check_ratio, check_tokens
@@ -34,7 +34,7 @@ __all__ = [
     "settle",
 ]
 
-__getattr__, __dir__ = gathered(
+__getattr__, __dir__ = offered(
     __name__,
     {
         "haversack.budget.shares": "Demand, allocate, check_weights",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haversack.lazy import gathered
+from haversack.lazy import offered
 
 if TYPE_CHECKING:
     from haversack.compaction.monitor import ContextBudgetMonitor
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BudgetSeverity", "BudgetStatus", "CompactionConfig", "CompactionResult", "ContextBudgetMonitor"]
 
-__getattr__, __dir__ = gathered(
+__getattr__, __dir__ = offered(
     __name__,
     {
         "haversack.compaction.monitor": "ContextBudgetMonitor",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haversack.lazy import gathered
+from haversack.lazy import offered
 
 if TYPE_CHECKING:
     from haversack.embed.codec import decode_vector, encode_vectors
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Embedder", "StaticEmbedder", "Vectors", "decode_vector", "encode_vectors"]
 
-__getattr__, __dir__ = gathered(
+__getattr__, __dir__ = offered(
     __name__,
     {
         "haversack.embed.codec": "decode_vector, encode_vectors",

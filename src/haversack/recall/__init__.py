@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haversack.lazy import gathered
+from haversack.lazy import offered
 
 if TYPE_CHECKING:
     from haversack.recall.hits import Hit, Standing
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hit", "Recall", "RecallOptions", "Standing", "indexed_text"]
 
-__getattr__, __dir__ = gathered(
+__getattr__, __dir__ = offered(
     __name__,
     {
         "haversack.recall.hits": "Hit, Standing",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haversack.lazy import gathered
+from haversack.lazy import offered
 
 if TYPE_CHECKING:
     from haversack.transfer.entries import (
@@ -31,7 +31,7 @@ __all__ = [
     "read_files",
 ]
 
-__getattr__, __dir__ = gathered(
+__getattr__, __dir__ = offered(
     __name__,
     {
         "haversack.transfer.entries": (

@@ -2,6 +2,7 @@ import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from datetime import UTC, datetime
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
@@ -64,3 +65,11 @@ def test_json_rows(make_memory: Make) -> None:
 
 def test_dates_do_not_depend_on_the_locale() -> None:
     assert date_words(datetime(2023, 5, 8, 23, 30, tzinfo=UTC)) == "8 May 2023"
+
+
+@pytest.mark.parametrize("speaker", ["Al", 'Al "B"', "O'Neil", 'O\'Neil "B"', "a & b < c > d", "&amp; &quot;"])
+def test_xml_is_escaped_as_the_standard_library_does(make_memory: Make, speaker: str) -> None:
+    memory = make_memory("x", kind=Kind.FACT, speaker=speaker)
+    said = FRAMES[Format.XML].item(memory, f"{speaker} &lt; ]]>")
+    assert said.startswith(f"<fact by={quoteattr(speaker)}")
+    assert said.endswith(f">{escape(f'{speaker} &lt; ]]>')}</fact>\n")

@@ -28,11 +28,10 @@ from haversack.lazy import lazy
 
 if TYPE_CHECKING:
     import shutil
+
+    from haversack.store.sqlite.cipher import Cipher
 else:
     shutil = lazy("shutil")
-
-if TYPE_CHECKING:
-    from haversack.store.sqlite.cipher import Cipher
 
 __all__ = ["Connections", "Lease", "connect", "typed_error"]
 
