@@ -77,15 +77,6 @@ def test_context_loads_what_contexts_use(store: Path) -> None:
     assert found >= set(FOR_CONTEXTS_ALONE.split())
 
 
-def test_help_and_version_load_no_engine(store: Path) -> None:
-    for asked in ("--help", "--version"):
-        program = [sys.executable, "-c", PROGRAM, asked]
-        done = subprocess.run(program, capture_output=True, text=True, check=True)
-        assert not [
-            name for name in done.stderr.splitlines() if name.startswith(("haversack.engine", "numpy", "msgspec"))
-        ]
-
-
 def test_the_rooms_that_are_named_exist() -> None:
     """A room that was renamed would otherwise be loaded unseen."""
     named = [*unused(), *FOR_CONTEXTS_ALONE.split()]
