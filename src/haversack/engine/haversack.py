@@ -138,8 +138,9 @@ class Haversack:
         self._core.store.close()
 
     def _look(self, namespaces: Sequence[str]) -> None:
+        renewal = self._renewal  # made before the look at `_closed`: whichever comes first, `close` ends it
         if not self._closed:
-            self._renewal.look(namespaces)
+            renewal.look(namespaces)
 
     def _keep_prices(self) -> None:
         """Prices are a cache: a store that cannot be written now will have them counted again."""
