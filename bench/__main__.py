@@ -18,6 +18,7 @@ from bench.timing import machine, use_processor_time
 
 ALONE = {
     "import": "bench.speed.start:import_time",
+    "start": "bench.speed.start:commands",
     "install": "bench.speed.start:install_size",
     "packing": "bench.speed.packing:run",
     "optimum": "bench.speed.optimum:run",

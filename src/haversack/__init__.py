@@ -10,8 +10,9 @@
 These names are the whole face; they are loaded when first used, so that importing the package is quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from haversack.lazy import offered
 
 if TYPE_CHECKING:
     from haversack.assemble import Context, Layout, Ledger, Prompt
@@ -41,32 +42,17 @@ __all__ = [
     "to_async",
 ]
 
-_ROOMS = {
-    "Budget": "budget",
-    "Context": "assemble",
-    "Haversack": "engine.haversack",
-    "HaversackError": "errors",
-    "Kind": "model.memory",
-    "Layout": "assemble",
-    "Ledger": "assemble",
-    "Memory": "model.memory",
-    "Namespace": "engine.namespace",
-    "Prompt": "assemble",
-    "Session": "engine.session",
-    "Source": "model.memory",
-    "open_haversack": "wiring",
-    "to_async": "engine.asynchronous",
-}
-
-
-def __getattr__(name: str) -> Any:
-    found = "open_haversack" if name == "open" else name
-    if found not in _ROOMS:
-        raise AttributeError(f"module 'haversack' has no attribute {name!r}")
-    value = getattr(import_module(f"haversack.{_ROOMS[found]}"), found)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = offered(
+    __name__,
+    {
+        "haversack.assemble": "Context, Layout, Ledger, Prompt",
+        "haversack.budget": "Budget",
+        "haversack.engine.asynchronous": "to_async",
+        "haversack.engine.haversack": "Haversack",
+        "haversack.engine.namespace": "Namespace",
+        "haversack.engine.session": "Session",
+        "haversack.errors": "HaversackError",
+        "haversack.model.memory": "Kind, Memory, Source",
+        "haversack.wiring": "open_haversack as open",
+    },
+)

@@ -11,14 +11,13 @@ from __future__ import annotations
 import logging
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
-import yaml
 
 from haversack.assemble import ToolBudget
 from haversack.chat.settings import ChatSettings
@@ -27,10 +26,19 @@ from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.embed.settings import EmbeddingSettings
 from haversack.engine.settings import MemorySettings, Settings
 from haversack.errors import ConfigError, InputError, NotFoundError, nearest
+from haversack.lazy import lazy
 from haversack.llm.settings import ServiceSettings
 from haversack.redact import without_secrets
 from haversack.server.settings import ServerSettings
 from haversack.transfer import ReadLimits
+
+if TYPE_CHECKING:
+    import tomllib
+
+    import yaml
+else:
+    tomllib = lazy("tomllib")
+    yaml = lazy("yaml")
 
 __all__ = [
     "Config",
@@ -93,10 +101,12 @@ class Config:
             self.engine.layout_named(self.memory.prompt_layout)
 
 
-_EVERYTHING = Config(
-    memory=MemorySettings(compaction=CompactionConfig(), extraction=ExtractionConfig(), tools=ToolBudget())
-)
-"""Every section that may be there, for naming what a wrong key may have meant."""
+@cache
+def _everything() -> Config:
+    """Every section that may be there, for naming what a wrong key may have meant."""
+    return Config(
+        memory=MemorySettings(compaction=CompactionConfig(), extraction=ExtractionConfig(), tools=ToolBudget())
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +183,7 @@ def _file(path: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[str, 
     except UnicodeDecodeError:
         raise ConfigError(f"{place} is not UTF-8 text") from None
     try:
-        tree = tomllib.loads(text) if place.suffix == ".toml" else yaml.load(text, _UniqueKeys)  # noqa: S506 - a safe loader
+        tree = tomllib.loads(text) if place.suffix == ".toml" else yaml.load(text, _unique_keys())
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"{place} cannot be read: {error}") from None
     if tree is None:
@@ -181,10 +191,6 @@ def _file(path: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[str, 
     if not isinstance(tree, dict):
         raise ConfigError(f"{place} must hold sections of settings, not {type(tree).__name__}")
     return cast("dict[str, Any]", tree)
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """A safe loader that refuses a key given twice, letter case aside."""
 
 
 def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[str, Any]:
@@ -198,7 +204,15 @@ def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[str, Any]:
     return cast("dict[str, Any]", loader.construct_mapping(node, deep=True))
 
 
-_UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+@cache
+def _unique_keys() -> type[yaml.SafeLoader]:
+    """A safe loader that refuses a key given twice, letter case aside."""
+
+    class UniqueKeys(yaml.SafeLoader):
+        pass
+
+    UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+    return UniqueKeys
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -236,7 +250,7 @@ def _is_link(name: str, text: str) -> bool:
 
 def _warn_of_unknown(environ: Mapping[str, str], tree: Mapping[str, Any]) -> None:
     """Tell once of each variable that begins like ours and has no effect, unless a setting names it."""
-    known = [_PREFIX + word for word in _NOT_SETTINGS] + [_variable(path) for path, _ in _leaves(_EVERYTHING, "")]
+    known = [_PREFIX + word for word in _NOT_SETTINGS] + [_variable(path) for path, _ in _leaves(_everything(), "")]
     for name in sorted(each for each in _ours(environ) if "__" not in each.removeprefix(_PREFIX)):
         if name not in _told and name not in _strings(tree):
             _told.add(name)
@@ -292,7 +306,7 @@ def _section(kind: type[_Section], tree: object, path: str) -> _Section:
 
 def _unknown(name: str, known: Mapping[str, Field[Any]], path: str) -> str:
     elsewhere = [
-        upper for full, _ in _leaves(_EVERYTHING, "") for upper in _upwards(full) if upper.endswith(f".{name}")
+        upper for full, _ in _leaves(_everything(), "") for upper in _upwards(full) if upper.endswith(f".{name}")
     ]
     full = f"{path}.{name}".lstrip(".")
     hint = f"it belongs at {elsewhere[0]}" if elsewhere else nearest(name, known)

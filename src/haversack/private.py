@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable
 from io import BufferedWriter
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from haversack.lazy import lazy
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = lazy("shutil")
 
 __all__ = ["copy_file", "create", "make_folder", "open_to_others"]
 

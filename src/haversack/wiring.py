@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -19,18 +18,23 @@ from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.engine.settings import Reembed
 from haversack.errors import ConfigError, InputError, MissingExtraError, nearest
-from haversack.maintenance.archive import note_exchange
-from haversack.net import check_address
-from haversack.recall import Recall
+from haversack.lazy import lazy
+from haversack.recall.recall import Recall
 from haversack.redact import is_address, without_secrets
-from haversack.tokens import counter_for
 
 if TYPE_CHECKING:
+    from haversack import net, tokens
     from haversack.embed.embedder import Embedder
     from haversack.llm.port import ChatService
+    from haversack.maintenance import archive
     from haversack.store.port import Store
     from haversack.store.site import Site
     from haversack.store.sqlite.cipher import Cipher
+    from haversack.tokens.counter import Counter
+else:
+    archive = lazy("haversack.maintenance.archive")
+    net = lazy("haversack.net")
+    tokens = lazy("haversack.tokens")
 
 __all__ = ["open_haversack", "open_service", "rekey", "site_of"]
 
@@ -57,7 +61,7 @@ def open_haversack(
     cipher = _cipher(settings, key)
     port = _store(store, read_only=read_only, cipher=cipher)
     vectors = _embedder(settings.embedding if embedder is None else embedder)
-    calibrations = Calibrations(port, counter_for)
+    calibrations = Calibrations(port, _counter)
     return Haversack(
         Core(
             store=port,
@@ -68,7 +72,7 @@ def open_haversack(
             memory=settings.memory,
             service=partial(open_service, settings),
             clock=utc_now,
-            entropy=secrets.token_bytes,
+            entropy=os.urandom,
             counter=calibrations.counter,
             calibrations=calibrations,
         )
@@ -83,7 +87,7 @@ def open_service(settings: Config, name: str) -> ChatService:
         raise ConfigError(f"no chat service is called {name!r}: {known}")
     if chosen.base_url is not None:
         where = f"services.{name}.base_url"
-        check_address(chosen.base_url, what=where, allow_private=chosen.allow_private, allow_this_machine=True)
+        net.check_address(chosen.base_url, what=where, allow_private=chosen.allow_private, allow_this_machine=True)
     key = "none" if chosen.api_key_env is None else read_secret(chosen.api_key_env)
     if chosen.provider == "anthropic":
         from haversack.llm.anthropic import AnthropicService
@@ -125,8 +129,12 @@ def rekey(
 
     rows = write_anew(path, old, new)
     with closing(SqliteSite(path, new).open(path)) as renewed:
-        note_exchange(renewed, utc_now())  # snapshots under another key are not compared with it
+        archive.note_exchange(renewed, utc_now())  # snapshots under another key are not compared with it
     return rows
+
+
+def _counter(model: str) -> Counter:
+    return tokens.counter_for(model)
 
 
 def _site(place: str, cipher: Cipher | None) -> Site | None:
@@ -181,7 +189,7 @@ def _embedder(choice: str | EmbeddingSettings | Embedder) -> Embedder | None:
             from haversack.embed.remote import RemoteEmbedder
             from haversack.outgoing import Way
 
-            check_address(url, what="embedding.url", allow_private=choice.allow_private, allow_this_machine=True)
+            net.check_address(url, what="embedding.url", allow_private=choice.allow_private, allow_this_machine=True)
             key = None if choice.api_key_env is None else read_secret(choice.api_key_env)
             way = Way(allow_private=choice.allow_private, allow_this_machine=True)
             return RemoteEmbedder(url, model, key=key, dimension=choice.dimension, timeout=choice.timeout, way=way)

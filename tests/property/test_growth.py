@@ -22,6 +22,9 @@ from haversack.engine.importing import Imported
 from haversack.engine.maintaining import NamespaceMaintenance
 from haversack.transfer import FORMATS
 
+pytestmark = pytest.mark.slow
+
+
 SLICES = 4
 """Patterns are shared out over so many tests, which run beside each other."""
 SQUARED = {

@@ -13,6 +13,9 @@ from .interleaving import Tally, in_turn, tally
 from .interleaving_verbs import EXPLAINED, VERBS, Verb, public_names
 
 
+pytestmark = pytest.mark.slow
+
+
 def test_every_public_verb_is_interleaved_or_explained() -> None:
     listed = {name for verb in VERBS for name in verb.covers}
     assert public_names() == listed | EXPLAINED.keys()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 
 from msgspec import structs
 
@@ -17,42 +16,14 @@ from haversack.assemble.context import Context
 from haversack.assemble.fit import Kept, fit_history
 from haversack.assemble.frame import Format, line
 from haversack.assemble.history import Past
-from haversack.assemble.layout import LAYOUTS, Layout, attention
 from haversack.assemble.pricing import Pricer
 from haversack.assemble.relevance import QueryRelevance, drop_irrelevant
-from haversack.budget import Window, check_ratio, check_tokens
+from haversack.assemble.settings import SupportingContextConfig
+from haversack.budget import Window, check_tokens
 from haversack.model.memory import Kind, Stage
 from haversack.model.message import Message, Role, Text
 
-__all__ = ["Assembled", "ContextAssembler", "SupportingContextConfig"]
-
-_DEFAULT = LAYOUTS["attention"]
-_ITEMS = MappingProxyType(
-    {s.name: s.max_items for s in _DEFAULT.sections if s.max_items is not None and s.name != "state"}
-)
-
-
-def _items() -> Mapping[str, int]:
-    return _ITEMS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupportingContextConfig:
-    """How much supporting context may take, which section comes first, and how many items each may hold."""
-
-    budget_ratio: float = 0.30
-    section_priority: Sequence[str] = tuple(section.name for section in _DEFAULT.sections)
-    max_items: Mapping[str, int] = field(default_factory=_items)
-
-    def __post_init__(self) -> None:
-        check_ratio(self.budget_ratio, "supporting_context.budget_ratio", zero=True)
-        for name, number in self.max_items.items():
-            check_tokens(number, f"supporting_context.max_items.{name}")
-        self.layout()
-
-    def layout(self) -> Layout:
-        """The layout that these settings describe; InputError names the nearest section for an unknown one."""
-        return attention(tuple(self.section_priority), dict(self.max_items), name="attention", ratio=self.budget_ratio)
+__all__ = ["Assembled", "ContextAssembler"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

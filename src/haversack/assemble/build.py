@@ -10,15 +10,16 @@ from msgspec import structs
 
 from haversack.assemble.anchor import Anchor, Note
 from haversack.assemble.candidate import Candidate
-from haversack.assemble.compose import assemble, format_named
+from haversack.assemble.compose import assemble
 from haversack.assemble.context import Context
 from haversack.assemble.fit import Kept, fit_history
-from haversack.assemble.frame import Format
+from haversack.assemble.frame import Format, format_named
 from haversack.assemble.history import Past, TurnReason, TurnVerdict, TurnVerdicts
 from haversack.assemble.layout import Layout, layout_named
 from haversack.assemble.pricing import Pricer
 from haversack.assemble.prompt import Prompt
-from haversack.assemble.toolbox import ToolBudget, ToolReport, choose_tools, tool_name
+from haversack.assemble.settings import ToolBudget
+from haversack.assemble.toolbox import ToolReport, choose_tools, tool_name
 from haversack.assemble.verdict import Outcome
 from haversack.budget import Budget, Ledger, Line, Window, check_tokens, settle
 from haversack.errors import BudgetError

@@ -12,7 +12,7 @@ from itertools import islice
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.context import Context, SectionReport, Sections
 from haversack.assemble.family import gathered, parents
-from haversack.assemble.frame import FRAMES, Format, Frame, line
+from haversack.assemble.frame import FRAMES, Format, Frame, format_named, line
 from haversack.assemble.layout import Layout, Sharing, layout_named
 from haversack.assemble.order import Entry, entry_order
 from haversack.assemble.render import write
@@ -32,10 +32,10 @@ from haversack.budget import (
     check_tokens,
     settle,
 )
-from haversack.errors import BudgetError, InputError, nearest
+from haversack.errors import BudgetError, InputError
 from haversack.tokens.counter import Counter
 
-__all__ = ["LONG", "assemble", "format_named"]
+__all__ = ["LONG", "assemble"]
 
 LONG = 256
 """Tokens from which an item is shortened in its place when it does not fit, before others take the room."""
@@ -56,15 +56,6 @@ _BLOCKED = {
     "room": Fate(Outcome.DROPPED, Reason.SECTION_MAXIMUM, "pack"),
 }
 _BULLETS = frozenset({Format.MARKDOWN, Format.PLAIN})
-
-
-def format_named(name: str | Format) -> Format:
-    """The format of this name; raises InputError that names the nearest one."""
-    try:
-        return Format(name)
-    except ValueError:
-        msg = f"format={name!r} is not known; {nearest(str(name), list(Format))}"
-        raise InputError(msg) from None
 
 
 def assemble(

@@ -7,19 +7,24 @@ ends in a blank line: a paragraph after a label in parentheses, or else an entry
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Protocol
-from xml.sax.saxutils import escape, quoteattr
+from typing import TYPE_CHECKING, Protocol
 
+from haversack.errors import InputError, nearest
+from haversack.lazy import lazy
 from haversack.model.memory import Kind, Memory, Trust
 from haversack.model.signs import folded, shown
 
-__all__ = ["FRAMES", "LINE_FORM", "Format", "Frame", "Heading", "date_words", "line", "one_line"]
+if TYPE_CHECKING:
+    import json
+else:
+    json = lazy("json")
+
+__all__ = ["FRAMES", "LINE_FORM", "Format", "Frame", "Heading", "date_words", "format_named", "line", "one_line"]
 
 LINE_FORM = 2
 """Raise this when `line` writes another form: prices that were stored under an earlier one are counted anew."""
@@ -32,6 +37,15 @@ class Format(StrEnum):
     XML = "xml"
     JSON = "json"
     PLAIN = "plain"
+
+
+def format_named(name: str | Format) -> Format:
+    """The format of this name; raises InputError that names the nearest one."""
+    try:
+        return Format(name)
+    except ValueError:
+        msg = f"format={name!r} is not known; {nearest(str(name), list(Format))}"
+        raise InputError(msg) from None
 
 
 Heading = tuple[str, str]
@@ -181,11 +195,22 @@ class _Xml:
         tag = "turn" if memory.kind is Kind.PASSAGE and memory.speaker else str(memory.kind)
         by = f" by={_attribute(memory.speaker)}" if memory.speaker else ""
         trust = f' trust="{memory.trust}"' if memory.trust is Trust.EXTRACTED else ""
-        return f"<{tag}{by}{trust}>{_guarded(escape(_indented(words)))}</{tag}>\n"
+        return f"<{tag}{by}{trust}>{_guarded(_escaped(_indented(words)))}</{tag}>\n"
 
 
 def _attribute(text: str) -> str:
-    return _guarded(quoteattr(shown(one_line(text))[:_LABEL_LIMIT]))
+    return _guarded(_quoted(_escaped(shown(one_line(text))[:_LABEL_LIMIT])))
+
+
+def _quoted(value: str) -> str:
+    """The value in the quotes that it needs least escapes in."""
+    if '"' not in value:
+        return f'"{value}"'
+    return f"'{value}'" if "'" not in value else f'"{value.replace(chr(34), "&quot;")}"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;")
 
 
 class _Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
@@ -13,48 +13,11 @@ from haversack.assemble.context import Context
 from haversack.assemble.fit import Kept, fit_history
 from haversack.assemble.frame import Format
 from haversack.assemble.history import Past, exchanges
-from haversack.assemble.layout import Layout, Prefer, Section, Sharing
 from haversack.assemble.pricing import Pricer
-from haversack.budget import check_tokens
-from haversack.model.memory import Kind
+from haversack.assemble.settings import PrimingConfig
 from haversack.model.message import Message, Role
 
-__all__ = ["Primed", "PrimingConfig", "complete_turns", "prime"]
-
-_FACTS = frozenset({Kind.FACT, Kind.PROFILE, Kind.CORRECTION, Kind.DECISION})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrimingConfig:
-    """The limits of priming."""
-
-    enabled: bool = True
-    token_budget: int = 4000
-    top_entities: int = 10
-    max_insights: int = 10
-    max_summaries: int = 10
-    max_known_facts: int = 50
-    previous_sessions: int = 0
-    previous_session_turns: int = 5
-
-    def __post_init__(self) -> None:
-        for part in fields(self):
-            if part.name != "enabled":
-                check_tokens(getattr(self, part.name), f"priming.{part.name}")
-
-    def layout(self) -> Layout:
-        """Known facts first, then entities, insights and summaries, each within its limit."""
-        rows = (
-            ("known_facts", "Known facts", _FACTS, self.max_known_facts, Prefer.IMPORTANCE),
-            ("entities", "Entities", frozenset({Kind.ENTITY, Kind.RELATION}), self.top_entities, Prefer.SCORE),
-            ("insights", "Insights", frozenset({Kind.INSIGHT}), self.max_insights, Prefer.SCORE),
-            ("summaries", "Summaries", frozenset({Kind.SUMMARY}), self.max_summaries, Prefer.NEWEST),
-        )
-        sections = tuple(
-            Section(name=name, title=title, kinds=kinds, max_items=most, prefer=prefer)
-            for name, title, kinds, most, prefer in rows
-        )
-        return Layout(name="priming", sections=sections, sharing=Sharing.PRIORITY)
+__all__ = ["Primed", "complete_turns", "prime"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

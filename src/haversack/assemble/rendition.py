@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 from haversack.assemble.frame import one_line
@@ -18,7 +19,6 @@ __all__ = ["Short", "query_words", "shorter_forms"]
 
 _SENTENCE_END = re.compile(r"[.!?…][\"')\]]*\s+|[。！？]")
 _WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CHUNK = 240
 _LINES_FROM = 3
 _LARGEST = 32_000
@@ -56,11 +56,16 @@ def query_words(text: str) -> frozenset[str]:
         return frozenset([word[:_STEM] for word in words])
     found: set[str] = set()
     for word in words:
-        if _UNSPACED.search(word):
+        if _unspaced().search(word):
             found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
         else:
             found.add(word[:_STEM])
     return frozenset(found)
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def shorter_forms(content: str, memory_id: str, wanted: frozenset[str]) -> list[Short]:

@@ -10,29 +10,11 @@ from enum import StrEnum
 from typing import cast
 
 from haversack.assemble.rendition import query_words
-from haversack.budget import check_ratio, check_tokens
+from haversack.assemble.settings import ToolBudget
 from haversack.errors import BudgetError, InputError, nearest
 from haversack.tokens.tools import ToolsCost
 
-__all__ = ["ToolBudget", "ToolReason", "ToolReport", "ToolVerdict", "choose_tools", "tool_name"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolBudget:
-    """How much of the window tool schemas may take."""
-
-    share: float = 0.25
-    """Of the window without the output reserve."""
-    most: int = 20
-    relevance: float = 0.5
-    """Against the most relevant tool, which has 1."""
-    always: frozenset[str] = frozenset()
-    """Names of tools that are always sent."""
-
-    def __post_init__(self) -> None:
-        check_ratio(self.share, "tools.share")
-        check_tokens(self.most, "tools.most")
-        check_ratio(self.relevance, "tools.relevance", zero=True)
+__all__ = ["ToolReason", "ToolReport", "ToolVerdict", "choose_tools", "tool_name"]
 
 
 class ToolReason(StrEnum):

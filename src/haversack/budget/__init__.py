@@ -1,11 +1,18 @@
 """Budgets, windows, ledgers, shares and the packer: whole numbers in, whole numbers out; no text, no clock."""
 
-from haversack.budget.allocate import Demand, allocate, check_weights
-from haversack.budget.amount import Budget, check_ratio, check_tokens
-from haversack.budget.cut import Keep, cut
-from haversack.budget.ledger import Ledger, Line, Measure, settle
-from haversack.budget.pack import Container, Packer, Packing, Shorter
-from haversack.budget.window import Window
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from haversack.lazy import offered
+
+if TYPE_CHECKING:
+    from haversack.budget.amount import Budget, check_ratio, check_tokens
+    from haversack.budget.cutting import Keep, cut
+    from haversack.budget.ledger import Ledger, Line, Measure, settle
+    from haversack.budget.pack import Container, Packer, Packing, Shorter
+    from haversack.budget.shares import Demand, allocate, check_weights
+    from haversack.budget.window import Window
 
 __all__ = [
     "Budget",
@@ -26,3 +33,15 @@ __all__ = [
     "cut",
     "settle",
 ]
+
+__getattr__, __dir__ = offered(
+    __name__,
+    {
+        "haversack.budget.shares": "Demand, allocate, check_weights",
+        "haversack.budget.amount": "Budget, check_ratio, check_tokens",
+        "haversack.budget.cutting": "Keep, cut",
+        "haversack.budget.ledger": "Ledger, Line, Measure, settle",
+        "haversack.budget.pack": "Container, Packer, Packing, Shorter",
+        "haversack.budget.window": "Window",
+    },
+)

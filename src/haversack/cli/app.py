@@ -9,13 +9,18 @@ from collections.abc import Sequence
 from importlib import import_module
 from io import StringIO, TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from haversack import errors
-from haversack.chat.dashes import hint_at_dashes
 from haversack.cli.harmless import harmless
+from haversack.lazy import lazy
+
+if TYPE_CHECKING:
+    from haversack.chat import dashes
+else:
+    dashes = lazy("haversack.chat.dashes")
 
 __all__ = ["EXIT_CODES", "GROUPS", "Entry", "code_of", "main", "program"]
 
@@ -214,7 +219,7 @@ def main(args: Sequence[str] | None = None) -> None:
         told = StringIO()
         refused.show(told)
         click.echo(harmless(told.getvalue(), sys.stderr), err=True, nl=False)
-        if hint := hint_at_dashes(refused):
+        if hint := dashes.hint_at_dashes(refused):
             _say(hint)
         sys.exit(refused.exit_code)
     except FileNotFoundError as missing:

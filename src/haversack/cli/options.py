@@ -8,21 +8,30 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
 from click.core import ParameterSource
 
-from haversack.assemble import Layout
 from haversack.cli.harmless import harmless
-from haversack.engine.haversack import Haversack
-from haversack.engine.namespace import Namespace
-from haversack.engine.session import Session
-from haversack.engine.settings import Reembed
 from haversack.errors import InputError, NotFoundError, nearest
+from haversack.lazy import lazy
 from haversack.model.memory import Kind
 from haversack.redact import is_address, without_secrets
+
+if TYPE_CHECKING:
+    from haversack import config as configuration
+    from haversack import wiring
+    from haversack.assemble import Layout
+    from haversack.engine import settings as engine_settings
+    from haversack.engine.haversack import Haversack
+    from haversack.engine.namespace import Namespace
+    from haversack.engine.session import Session
+else:
+    configuration = lazy("haversack.config")
+    engine_settings = lazy("haversack.engine.settings")
+    wiring = lazy("haversack.wiring")
 
 __all__ = [
     "Conditions",
@@ -60,17 +69,14 @@ class Place:
 
         A command that is not `lasting` embeds nothing in the background: it is to end when it has answered.
         """
-        from haversack.config import load_config
-        from haversack.wiring import open_haversack
-
         if not create and not is_address(self.store) and not Path(self.store).exists():
             raise NotFoundError(
                 f"there is no store at {self.shown}: import or remember something first, or name one by --store"
             )
-        settings = load_config(self.config)
+        settings = configuration.load_config(self.config)
         if not lasting:
-            settings = replace(settings, engine=replace(settings.engine, reembed=Reembed.ASKED))
-        with open_haversack(self.store, read_only=read_only, config=settings) as sack:
+            settings = replace(settings, engine=replace(settings.engine, reembed=engine_settings.Reembed.ASKED))
+        with wiring.open_haversack(self.store, read_only=read_only, config=settings) as sack:
             yield sack
 
     @contextmanager

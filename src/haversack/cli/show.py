@@ -8,20 +8,29 @@ from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import msgspec
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from haversack.cli.harmless import harmless
+from haversack.lazy import lazy
+
+if TYPE_CHECKING:
+    from rich import cells, markup
+    from rich import console as consoles
+    from rich import table as tables
+else:
+    cells = lazy("rich.cells")
+    consoles = lazy("rich.console")
+    markup = lazy("rich.markup")
+    tables = lazy("rich.table")
 
 __all__ = ["bar", "data", "heading", "json_line", "note", "one_line", "progress_note", "table", "text"]
 
 _PIPE_WIDTH = 200
 """Columns where nobody's terminal says how many there are."""
+_GAP = "  "
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
@@ -57,11 +66,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: st
     if not body:
         note(empty)
         return
-    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    numeric = [all(_is_number(row[index]) for row in body) for index in range(len(columns))]
+    if not sys.stdout.isatty() and (lines := _plain_table([list(columns), *body], numeric)) is not None:
+        text("\n".join(lines))
+        return
+    grid = tables.Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for index, name in enumerate(columns):
-        numeric = all(_is_number(row[index]) for row in body)
         grid.add_column(
-            name, justify="right" if numeric else "left", no_wrap=index != len(columns) - 1, overflow="fold"
+            name, justify="right" if numeric[index] else "left", no_wrap=index != len(columns) - 1, overflow="fold"
         )
     for row in body:
         grid.add_row(*map(_marked, row))
@@ -88,18 +100,43 @@ def progress_note(words: str) -> None:
         sys.stderr.flush()
 
 
-class _Table(Console):
-    def on_broken_pipe(self) -> None:
-        raise  # noqa: PLE0704 - called where the error is being handled; the program knows what to do
+def _plain_table(rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[str] | None:
+    """The lines of a table in a pipe; None where it is too wide or holds signs that only a terminal's rules place.
+
+    They are those of the library that draws tables; loading it takes longer than answering most questions.
+    """
+    if not all(cell.isprintable() for row in rows for cell in row):
+        return None
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    if sum(widths) + len(_GAP) * (len(widths) - 1) > _PIPE_WIDTH:
+        return None
+    return [
+        _GAP.join(_placed(cell, width, right=right) for cell, width, right in zip(row, widths, numeric, strict=True))
+        for row in rows
+    ]
 
 
-def _console() -> Console:
-    return _Table(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+def _placed(cell: str, width: int, *, right: bool) -> str:
+    room = " " * (width - _width(cell))
+    return room + cell if right else cell + room
+
+
+def _width(cell: str) -> int:
+    """Columns; the ellipsis of `one_line` takes one, and is no reason to load the table of wide signs."""
+    return len(cell) if cell.replace("…", "").isascii() else cells.cell_len(cell)
+
+
+def _console() -> consoles.Console:
+    class Pipe(consoles.Console):
+        def on_broken_pipe(self) -> None:
+            raise  # noqa: PLE0704 - called where the error is being handled; the program knows what to do
+
+    return Pipe(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 
 
 def _marked(words: str) -> str:
     """Words that are no markup."""
-    return escape(harmless(words, sys.stdout))
+    return markup.escape(harmless(words, sys.stdout))
 
 
 def _cell(value: object) -> str:

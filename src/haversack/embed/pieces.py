@@ -19,7 +19,7 @@ class PieceTokenizer:
     """Remembers the pieces of every word it has seen, up to a bound. Safe for threads."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        self._rows = {piece: row for row, piece in enumerate(vocabulary)}
+        self._rows = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
         self._known: dict[str, tuple[int, ...]] = {}
 
     def pieces(self, text: str) -> list[int]:

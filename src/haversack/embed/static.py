@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
 from threading import Lock
 
 import numpy as np
@@ -61,21 +62,23 @@ class StaticEmbedder:
         return self._loaded.norms
 
     def _embed_batch(self, texts: Sequence[str]) -> Vectors:
-        table, tokenizer = self._loaded.table, self._loaded.tokenizer
+        loaded = self._loaded
         sums = np.zeros((len(texts), _DIMENSION), np.float32)
         for row, text in enumerate(texts):
-            sums[row] = table.take(tokenizer.pieces(text[:_LONGEST]), axis=0).sum(axis=0)
+            pieces = loaded.tokenizer.pieces(text[:_LONGEST])
+            sums[row] = (loaded.codes.take(pieces, axis=0) * loaded.scales.take(pieces)[:, None]).sum(axis=0)
         return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.float32(1e-12))
 
     @cached_property
     def _files(self) -> _Files:
-        folder = files("haversack.embed")
+        folder = Path(__file__).parent
         vocabulary = (folder / "static.vocab").read_text("utf-8").split()
-        data = (folder / "static.bin").read_bytes()
+        with (folder / "static.bin").open("rb") as file:
+            data = mmap(file.fileno(), 0, access=ACCESS_READ)
         scales: NDArray[np.float32] = np.frombuffer(data, "<f4", len(vocabulary))
         codes = np.frombuffer(data, np.int8, offset=scales.nbytes).reshape(len(vocabulary), _DIMENSION)
-        norms = np.linalg.norm(codes.astype(np.float32), axis=1)
-        return _Files(PieceTokenizer(vocabulary), codes, np.maximum(norms, 1), codes * scales[:, None])
+        norms = np.sqrt(np.einsum("ij,ij->i", codes, codes, dtype=np.float32))  # sums of whole numbers: exact
+        return _Files(PieceTokenizer(vocabulary), codes, np.maximum(norms, 1), scales)
 
     @property
     def _loaded(self) -> _Files:
@@ -88,5 +91,5 @@ class _Files:
     tokenizer: PieceTokenizer
     codes: NDArray[np.int8]
     norms: NDArray[np.float32]
-    table: Vectors
-    """The pieces' vectors; their lengths say how telling each is."""
+    scales: NDArray[np.float32]
+    """Times its codes each piece's vector; its length says how telling the piece is."""

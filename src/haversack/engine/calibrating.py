@@ -10,16 +10,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from haversack.errors import ConflictError, StoreError
+from haversack.lazy import lazy
 from haversack.llm.calibrate import Calibration
 from haversack.store.port import SYSTEM, Batch, Store, Written
 from haversack.store.records import Collection
 from haversack.store.retry import persisting
-from haversack.tokens import Counter
-from haversack.tokens.batch import BatchCounter
-from haversack.tokens.counter import CountKind
-from haversack.tokens.cut import segments
+from haversack.tokens.counter import Counter, CountKind
+
+if TYPE_CHECKING:
+    from haversack.tokens import batch, cut
+else:
+    batch = lazy("haversack.tokens.batch")
+    cut = lazy("haversack.tokens.cut")
 
 __all__ = ["CALIBRATIONS", "Calibrations"]
 
@@ -81,16 +86,16 @@ def _percent(learned: Calibration) -> int:
     return max(_LOWEST, needed) if learned.is_trusted else 100
 
 
-def _scaled(plain: Counter, percent: int) -> BatchCounter:
+def _scaled(plain: Counter, percent: int) -> batch.BatchCounter:
     """Rounded up per framed piece and then summed, so that a whole never costs more than its parts."""
 
     def count(texts: list[str]) -> list[int]:
         pieces: list[str] = []
         bounds = [0]
         for text in texts:
-            pieces += segments(text)
+            pieces += cut.segments(text)
             bounds.append(len(pieces))
         prices = [-(-price * percent // 100) for price in plain.count_many(pieces)]
         return [sum(prices[start:end]) for start, end in pairwise(bounds)]
 
-    return BatchCounter(f"{plain.encoding}*{percent}%", CountKind.ESTIMATE, count)
+    return batch.BatchCounter(f"{plain.encoding}*{percent}%", CountKind.ESTIMATE, count)

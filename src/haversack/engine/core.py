@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from haversack.embed.embedder import Embedder
 from haversack.engine.access import AccessLog
-from haversack.engine.calibrating import Calibrations
 from haversack.engine.prices import PriceBook
 from haversack.engine.runs import Runs
 from haversack.engine.settings import MemorySettings, Settings
 from haversack.engine.trims import TrimLog
 from haversack.errors import ConfigError
-from haversack.llm.port import ChatService
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.times import Moment, read_now
 from haversack.recall import Recall
-from haversack.store.port import Store
-from haversack.store.site import Site
-from haversack.tokens import Counter
+
+if TYPE_CHECKING:
+    from haversack.embed.embedder import Embedder
+    from haversack.engine.calibrating import Calibrations
+    from haversack.llm.port import ChatService
+    from haversack.store.port import Store
+    from haversack.store.site import Site
+    from haversack.tokens import Counter
 
 __all__ = ["Core"]
 

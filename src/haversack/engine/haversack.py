@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from haversack.budget import check_tokens
+from haversack.budget.amount import check_tokens
 from haversack.engine.arguments import checked
-from haversack.engine.auditing import Audit
 from haversack.engine.core import Core
-from haversack.engine.jobs import JobBoard
-from haversack.engine.keeping import StoreMaintenance
-from haversack.engine.keys import Keyring
 from haversack.engine.namespace import Namespace
-from haversack.engine.renewing import Renewal
 from haversack.engine.settings import Reembed
-from haversack.engine.visits import Visits
 from haversack.errors import ConflictError, StoreError
+from haversack.lazy import lazy, once
 from haversack.model.text import namespace_label
 from haversack.store.port import Batch
+
+if TYPE_CHECKING:
+    from haversack.engine import auditing as _auditing
+    from haversack.engine import jobs as _jobs
+    from haversack.engine import keeping as _keeping
+    from haversack.engine import keys as _keys
+    from haversack.engine import renewing as _renewing
+    from haversack.engine import visits as _visits
+else:
+    _auditing = lazy("haversack.engine.auditing")
+    _jobs = lazy("haversack.engine.jobs")
+    _keeping = lazy("haversack.engine.keeping")
+    _keys = lazy("haversack.engine.keys")
+    _renewing = lazy("haversack.engine.renewing")
+    _visits = lazy("haversack.engine.visits")
 
 __all__ = ["Haversack"]
 
@@ -32,20 +43,8 @@ class Haversack:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._closed = False
-        self.keys = Keyring(core)
-        """Who may do what, where doors ask for a key."""
-        self.audit = Audit(core)
-        """Who did what to which memory when."""
-        core.buffers.append(self.audit.flush)
-        self.visits = Visits(core)
-        """Sessions that clients open and close."""
-        self.jobs = JobBoard(core)
-        """Long work that outlives the call that asked for it."""
-        self._renewal = Renewal(core, self.jobs)
         if core.embedder is not None and core.settings.reembed is Reembed.BACKGROUND:
-            core.readers.append(self._renewal.look)
-        self.maintenance = StoreMaintenance(core, self.jobs)
-        """Snapshots, resets, moves, and how the store is."""
+            core.readers.append(self._look)
 
     def __enter__(self) -> Self:
         return self
@@ -54,6 +53,37 @@ class Haversack:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @once
+    def keys(self) -> _keys.Keyring:
+        """Who may do what, where doors ask for a key."""
+        return _keys.Keyring(self._core)
+
+    @once
+    def audit(self) -> _auditing.Audit:
+        """Who did what to which memory when."""
+        audit = _auditing.Audit(self._core)
+        self._core.buffers.append(audit.flush)
+        return audit
+
+    @once
+    def visits(self) -> _visits.Visits:
+        """Sessions that clients open and close."""
+        return _visits.Visits(self._core)
+
+    @once
+    def jobs(self) -> _jobs.JobBoard:
+        """Long work that outlives the call that asked for it."""
+        return _jobs.JobBoard(self._core)
+
+    @once
+    def maintenance(self) -> _keeping.StoreMaintenance:
+        """Snapshots, resets, moves, and how the store is."""
+        return _keeping.StoreMaintenance(self._core, self.jobs)
+
+    @once
+    def _renewal(self) -> _renewing.Renewal:
+        return _renewing.Renewal(self._core, self.jobs)
 
     @property
     def folder(self) -> Path | None:
@@ -89,24 +119,34 @@ class Haversack:
 
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait for what is being embedded in the background; whether it has ended."""
-        return self._renewal.wait(seconds)
+        return "_renewal" not in vars(self) or self._renewal.wait(seconds)
 
     def close(self) -> None:
         """Finish what is pending and release the store; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
-        self._renewal.close()
-        self.jobs.close()
+        made = vars(self)
+        if "_renewal" in made:
+            self._renewal.close()
+        if "jobs" in made:
+            self.jobs.close()
         with suppress(StoreError, ConflictError):
-            self.keys.flush()
-            self.audit.flush()
+            if "keys" in made:
+                self.keys.flush()
+            if "audit" in made:
+                self.audit.flush()
         self._core.runs.close()
         self._core.access.close(self._core)
         self._core.trims.close(self._core.store)
         self._keep_prices()
         self._core.recall.close()
         self._core.store.close()
+
+    def _look(self, namespaces: Sequence[str]) -> None:
+        renewal = self._renewal  # made before the look at `_closed`: whichever comes first, `close` ends it
+        if not self._closed:
+            renewal.look(namespaces)
 
     def _keep_prices(self) -> None:
         """Prices are a cache: a store that cannot be written now will have them counted again."""

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
-from haversack.assemble import Context, Format, Layout
+from haversack.assemble import Format
 from haversack.budget import Budget, check_tokens
-from haversack.compaction.extraction.extractor import Extracted
-from haversack.engine import (
-    costing,
-    editing,
-    extracting,
-    feedback,
-    forgetting,
-    hiding,
-    listing,
-    packing,
-    reading,
-    receipts,
-    remembering,
-    tidying,
-)
+from haversack.engine import reading
 from haversack.engine.arguments import checked, several
 from haversack.engine.core import Core
-from haversack.engine.correcting import Knowledge
 from haversack.engine.draft import (
     Conditions,
     Details,
@@ -34,19 +19,9 @@ from haversack.engine.draft import (
     read_weights,
     refuse_unknown,
 )
-from haversack.engine.exporting import take_out
-from haversack.engine.forgetting import Aim, Forgotten
-from haversack.engine.guarding import read_suspicions
-from haversack.engine.importing import Imported, bring_in
-from haversack.engine.maintaining import NamespaceMaintenance
-from haversack.engine.packing import Packing
 from haversack.engine.reading import Hit, Request
-from haversack.engine.session import Session
-from haversack.engine.trims import Trimmed, trimmed
-from haversack.engine.why import Explanation, explain
 from haversack.errors import InputError, NotFoundError
-from haversack.llm.cost import Call
-from haversack.maintenance.texts import text_of
+from haversack.lazy import lazy
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Json, Kind, Memory, SessionInfo
 from haversack.model.query import Filter
@@ -54,7 +29,55 @@ from haversack.model.text import clean, label, namespace_label
 from haversack.model.times import Moment, read_time
 from haversack.scoring.blend import Weights
 from haversack.store.port import Census, Changes
-from haversack.transfer.entries import Entry, Problem
+
+if TYPE_CHECKING:
+    from haversack.assemble import Context, Layout
+    from haversack.compaction.extraction.extractor import Extracted
+    from haversack.engine import (
+        correcting,
+        costing,
+        editing,
+        exporting,
+        extracting,
+        feedback,
+        forgetting,
+        guarding,
+        hiding,
+        importing,
+        listing,
+        maintaining,
+        packing,
+        receipts,
+        remembering,
+        tidying,
+        trims,
+        why,
+    )
+    from haversack.engine import session as conversation
+    from haversack.llm.cost import Call
+    from haversack.maintenance import texts
+    from haversack.transfer.entries import Entry, Problem
+else:
+    conversation = lazy("haversack.engine.session")
+    correcting = lazy("haversack.engine.correcting")
+    costing = lazy("haversack.engine.costing")
+    editing = lazy("haversack.engine.editing")
+    exporting = lazy("haversack.engine.exporting")
+    extracting = lazy("haversack.engine.extracting")
+    feedback = lazy("haversack.engine.feedback")
+    forgetting = lazy("haversack.engine.forgetting")
+    guarding = lazy("haversack.engine.guarding")
+    hiding = lazy("haversack.engine.hiding")
+    importing = lazy("haversack.engine.importing")
+    listing = lazy("haversack.engine.listing")
+    maintaining = lazy("haversack.engine.maintaining")
+    packing = lazy("haversack.engine.packing")
+    receipts = lazy("haversack.engine.receipts")
+    remembering = lazy("haversack.engine.remembering")
+    texts = lazy("haversack.maintenance.texts")
+    tidying = lazy("haversack.engine.tidying")
+    trims = lazy("haversack.engine.trims")
+    why = lazy("haversack.engine.why")
 
 __all__ = ["Namespace"]
 
@@ -141,7 +164,7 @@ class Namespace:
 
     def parts(self, memory_id: str) -> list[Memory]:
         """The memory, or where it stands for a long text all parts of that, in order: joined, their words are it."""
-        return text_of(self._core.store, self.name, self.get(memory_id))
+        return texts.text_of(self._core.store, self.name, self.get(memory_id))
 
     def filed(self, field: str, value: Json) -> list[Memory]:
         """All memories whose metadata field has that value, oldest first, also those that were forgotten or ended."""
@@ -174,14 +197,14 @@ class Namespace:
         """A layout as the settings have it: give other weights or limits to its sections and hand it to a call."""
         return self._core.settings.layout_named(name)
 
-    def why(self, query: str, memory_id: str, **shape: Unpack[Shape]) -> Explanation:
+    def why(self, query: str, memory_id: str, **shape: Unpack[Shape]) -> why.Explanation:
         """Where and why a memory left, or how it came in, when this context is packed."""
         request, wanted = self._shaped(query, shape)
-        return explain(self._core, request, wanted, memory_id)
+        return why.explain(self._core, request, wanted, memory_id)
 
-    def trimmed(self, *, least: int = 2) -> list[Trimmed]:
+    def trimmed(self, *, least: int = 2) -> list[trims.Trimmed]:
         """Important memories that keep being left out for want of room, and the budget that would have carried them."""
-        return trimmed(self._core.trims, self._core.store, self.name, least)
+        return trims.trimmed(self._core.trims, self._core.store, self.name, least)
 
     def forget(
         self,
@@ -191,7 +214,7 @@ class Namespace:
         preview: bool = False,
         everything: bool = False,
         **conditions: Unpack[Conditions],
-    ) -> Forgotten:
+    ) -> forgetting.Forgotten:
         """Forget by id, by filter or `everything`; returns the exact ids, with `preview` without doing it.
 
         Soft (default): hidden from every read until `restore`. Hard: gone from every file of the store, with the turn
@@ -202,7 +225,7 @@ class Namespace:
         narrows = chosen != Filter()
         if sum((bool(ids), narrows, everything)) != 1:
             raise InputError("say what to forget: ids, or filters (kinds, tags, session, …), or everything=True")
-        aim = Aim(ids=ids, filter=chosen if narrows else None, everything=everything)
+        aim = forgetting.Aim(ids=ids, filter=chosen if narrows else None, everything=everything)
         if preview:
             return forgetting.plan(self._core, self.name, aim, hard=hard)
         return forgetting.forget(self._core, self.name, aim, hard=hard, now=self._core.clock())
@@ -300,8 +323,8 @@ class Namespace:
         *,
         strict: bool = False,
         may_administer: bool = True,
-        watch: Callable[[Imported], None] = lambda _: None,
-    ) -> Imported:
+        watch: Callable[[importing.Imported], None] = lambda _: None,
+    ) -> importing.Imported:
         """Store what `haversack.transfer.read_files` yields; what is there already is not added again.
 
         A memory in other words replaces the one of its id (`earlier` shows that); what was forgotten stays so. For a
@@ -309,7 +332,9 @@ class Namespace:
         in trust. With `strict` the first bad record stops the import by InputError; what came before it stays. `watch`
         is called after each transaction with the counts so far.
         """
-        return bring_in(self._core, self.name, found, strict=strict, watch=watch, may_administer=may_administer)
+        return importing.bring_in(
+            self._core, self.name, found, strict=strict, watch=watch, may_administer=may_administer
+        )
 
     def stay_forgotten(self, said: Iterable[tuple[Kind, str]]) -> set[tuple[Kind, str]]:
         """Return those statements, by kind and words, that were forgotten for good here: imports leave them out."""
@@ -319,11 +344,11 @@ class Namespace:
 
     def take_out(self) -> Iterator[bytes]:
         """Everything in it as lines of JSON; bringing them in elsewhere gives an equal namespace."""
-        return take_out(self._core, self.name)
+        return exporting.take_out(self._core, self.name)
 
-    def session(self, session_id: str) -> Session:
+    def session(self, session_id: str) -> conversation.Session:
         """A conversation by its id, new or old."""
-        return Session(self._core, self.name, label(session_id, "session"))
+        return conversation.Session(self._core, self.name, label(session_id, "session"))
 
     def sessions(self) -> list[SessionInfo]:
         """All conversations, the most recent first, without what is softly forgotten of them."""
@@ -352,33 +377,33 @@ class Namespace:
         return list(costing.calls(self._core, self.name, since=start, until=end))
 
     @property
-    def knowledge(self) -> Knowledge:
+    def knowledge(self) -> correcting.Knowledge:
         """Corrections, outcomes of decisions, records of procedures, relations and what they connect."""
-        return Knowledge(self._core, self.name)
+        return correcting.Knowledge(self._core, self.name)
 
     @property
-    def maintenance(self) -> NamespaceMaintenance:
+    def maintenance(self) -> maintaining.NamespaceMaintenance:
         """Policy, lifecycle, tidying, runs and proposals of this namespace."""
-        return NamespaceMaintenance(self._core, self.name)
+        return maintaining.NamespaceMaintenance(self._core, self.name)
 
     def _note(self, used: Iterable[str], asked: Asking) -> None:
         """Count a use of each memory; a question about another moment than the present uses nothing."""
         if asked.get("now") is None:
             self._core.access.note(self._core, self.name, used, self._core.clock())
 
-    def _shaped(self, query: str, shape: Shape) -> tuple[Request, Packing]:
+    def _shaped(self, query: str, shape: Shape) -> tuple[Request, packing.Packing]:
         """Everything a context needs, checked: the question and how to pack its answer."""
         refuse_unknown(shape, Shape.__annotations__, "keyword")
         settings = self._core.settings
         question = dict(shape)
         layout, form = question.pop("layout", None), question.pop("format", None)
         model, budget = question.pop("model", None), question.pop("budget", None)
-        suspicions = read_suspicions(cast("Iterable[str]", question.pop("hold_back", ())))
+        suspicions = guarding.read_suspicions(cast("Iterable[str]", question.pop("hold_back", ())))
         counter = self._core.counter(settings.model if model is None else cast("str", model))
         if layout is None and isinstance(budget, Budget) and budget.shares:
             layout = "sections"
         chosen = settings.layout_named(cast("str | Layout | None", layout))
-        wanted = Packing(
+        wanted = packing.Packing(
             layout=chosen.sharing_as(cast("int | Budget | None", budget)),
             format=read_choice(Format, settings.format if form is None else cast("str", form), "format"),
             budget=_tokens(settings.budget if budget is None else budget),

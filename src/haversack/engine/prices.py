@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from haversack.assemble import LINE_FORM, line
+from haversack.lazy import lazy
 from haversack.model.memory import Memory
 from haversack.store.port import Price, Store
-from haversack.tokens import Counter
+
+if TYPE_CHECKING:
+    from haversack.assemble import frame
+    from haversack.tokens import Counter
+else:
+    frame = lazy("haversack.assemble.frame")
 
 __all__ = ["PriceBook", "priced_as"]
 
@@ -78,12 +83,12 @@ class PriceBook:
 
 def priced_as(counter: Counter) -> str:
     """Return what prices are stored under: the encoding and the form of the lines that were counted."""
-    return f"{counter.encoding}/{LINE_FORM}"
+    return f"{counter.encoding}/{frame.LINE_FORM}"
 
 
 def count_lines(memories: Sequence[Memory], counter: Counter) -> tuple[Price, ...]:
     """Prices counted afresh, in one batch."""
-    tokens = counter.count_many([line(memory) for memory in memories]) if memories else []
+    tokens = counter.count_many([frame.line(memory) for memory in memories]) if memories else []
     return tuple(
         Price(memory=memory.id, encoding=priced_as(counter), tokens=price)
         for memory, price in zip(memories, tokens, strict=True)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from haversack.compaction.coordinator import Coordinator
-from haversack.compaction.extraction.background import BackgroundExtraction
 from haversack.llm.port import ChatService, close_service
+
+if TYPE_CHECKING:
+    from haversack.compaction.coordinator import Coordinator
+    from haversack.compaction.extraction.background import BackgroundExtraction
 
 __all__ = ["Runs"]
 
@@ -19,8 +22,8 @@ class Runs:
 
     available: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """Tokens that the last prompt of a session could take, by namespace and session."""
-    _coordinators: dict[str, Coordinator] = field(default_factory=dict[str, Coordinator])
-    _extractions: dict[str, BackgroundExtraction] = field(default_factory=dict[str, BackgroundExtraction])
+    _coordinators: dict[str, Coordinator] = field(default_factory=dict[str, "Coordinator"])
+    _extractions: dict[str, BackgroundExtraction] = field(default_factory=dict[str, "BackgroundExtraction"])
     _services: dict[str, ChatService] = field(default_factory=dict[str, ChatService])
     _lock: Lock = field(default_factory=Lock)
 

@@ -5,28 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from haversack.assemble import Primed, Prompt
 from haversack.budget import check_tokens
-from haversack.compaction import CompactionResult, ContextBudgetMonitor
-from haversack.compaction.extraction.extractor import Extracted
-from haversack.compaction.view import Fold, load_view
-from haversack.engine import compacting, extracting, hiding, prompting
 from haversack.engine.arguments import checked
 from haversack.engine.core import Core
 from haversack.engine.draft import read_metadata, refuse_unknown
-from haversack.engine.passages import passages_of_turn
-from haversack.engine.prompting import Window
-from haversack.engine.window import PromptShape, read_window
-from haversack.engine.writing import write
 from haversack.errors import InputError
-from haversack.model.memory import Memory, Turn
+from haversack.lazy import lazy
+from haversack.model.memory import Turn
 from haversack.model.message import Message
 from haversack.model.text import clean
 from haversack.model.times import Moment, read_time
 from haversack.store.port import Batch
 from haversack.wire import openai
+
+if TYPE_CHECKING:
+    from haversack.assemble import Primed, Prompt
+    from haversack.compaction import CompactionResult, ContextBudgetMonitor, view
+    from haversack.compaction.extraction.extractor import Extracted
+    from haversack.engine import compacting, extracting, hiding, passages, prompting, window, writing
+else:
+    compacting = lazy("haversack.engine.compacting")
+    extracting = lazy("haversack.engine.extracting")
+    hiding = lazy("haversack.engine.hiding")
+    passages = lazy("haversack.engine.passages")
+    prompting = lazy("haversack.engine.prompting")
+    view = lazy("haversack.compaction.view")
+    window = lazy("haversack.engine.window")
+    writing = lazy("haversack.engine.writing")
 
 __all__ = ["Session", "TurnDraft"]
 
@@ -91,10 +98,10 @@ class Session:
         turns = tuple(_turn(draft, next(ids), self.id, now) for draft in drafts)
         if not turns:
             return []
-        passages: list[Memory] = [passage for turn in turns for passage in passages_of_turn(core, turn, ids, now)]
-        return list(write(core, self._namespace, Batch(turns=turns, memories=tuple(passages))).turns)
+        spoken = tuple(each for turn in turns for each in passages.passages_of_turn(core, turn, ids, now))
+        return list(writing.write(core, self._namespace, Batch(turns=turns, memories=spoken)).turns)
 
-    def prompt(self, query: str | None = None, **wanted: Unpack[PromptShape]) -> Prompt:
+    def prompt(self, query: str | None = None, **wanted: Unpack[window.PromptShape]) -> Prompt:
         """The whole message list for a model call: system, history, memories, tools and the query, in one window.
 
         Without a query the session's last user turn is it; only tool calls with their results may have followed it.
@@ -108,11 +115,11 @@ class Session:
             core.access.note(core, self._namespace, built.context.items, core.clock())
         return built
 
-    def preview(self, query: str | None = None, **wanted: Unpack[PromptShape]) -> Prompt:
+    def preview(self, query: str | None = None, **wanted: Unpack[window.PromptShape]) -> Prompt:
         """The prompt as `prompt` would make it now, for looking at: no compaction is awaited or started by it."""
         return prompting.preview(self._core, self._namespace, self.id, self._window(query, wanted))
 
-    def prime(self, **wanted: Unpack[PromptShape]) -> Primed:
+    def prime(self, **wanted: Unpack[window.PromptShape]) -> Primed:
         """What to begin the session with: known facts, entities, insights, summaries, earlier sessions' last turns."""
         return prompting.primed(self._core, self._namespace, self.id, self._window(None, wanted))
 
@@ -155,12 +162,12 @@ class Session:
         """
         return compacting.expand(self._core, self._namespace, self.id, name, reopen=reopen)
 
-    def _window(self, query: str | None, wanted: PromptShape) -> Window:
-        return read_window(self._core, None if query is None else clean(query, "query"), wanted)
+    def _window(self, query: str | None, wanted: window.PromptShape) -> prompting.Window:
+        return window.read_window(self._core, None if query is None else clean(query, "query"), wanted)
 
-    def folds(self) -> tuple[Fold, ...]:
+    def folds(self) -> tuple[view.Fold, ...]:
         """The spans of turns that summaries stand for in prompts, by position."""
-        return load_view(self._core.store, self._namespace, self.id)[0].folds
+        return view.load_view(self._core.store, self._namespace, self.id)[0].folds
 
     def turns(self, *, after: int = -1, limit: int | None = None) -> list[Turn]:
         """Turns behind position `after` (-1: from the start), in the order they were said.

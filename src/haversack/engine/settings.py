@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, tzinfo
 from enum import StrEnum
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import TYPE_CHECKING
 
 from haversack.assemble import (
     LAYOUTS,
@@ -23,8 +23,14 @@ from haversack.assemble import (
 from haversack.compaction import CompactionConfig
 from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.errors import ConfigError
+from haversack.lazy import lazy
 from haversack.llm.settings import CostSettings
 from haversack.model.memory import Kind
+
+if TYPE_CHECKING:
+    import zoneinfo
+else:
+    zoneinfo = lazy("zoneinfo")
 
 __all__ = ["LayoutSettings", "MemorySettings", "Reembed", "SectionSettings", "Settings"]
 
@@ -161,8 +167,8 @@ def _zone(name: str) -> tzinfo:
     if name == "UTC":
         return UTC
     try:
-        return ZoneInfo(name)
-    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return zoneinfo.ZoneInfo(name)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
         msg = f"engine.time_zone={name!r} is no time zone that this machine knows: give a name such as Europe/Berlin"
         raise ConfigError(msg) from None
 

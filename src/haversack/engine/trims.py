@@ -12,14 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from haversack.assemble import Candidate, Context
 from haversack.errors import ConflictError, StoreError
 from haversack.store.port import Batch, Store, Written
 from haversack.store.records import Collection
 from haversack.store.retry import persisting
+
+if TYPE_CHECKING:
+    from haversack.assemble import Candidate, Context
 
 __all__ = ["IMPORTANT", "TALLIES", "TrimLog", "Trimmed", "trimmed"]
 

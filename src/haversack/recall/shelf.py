@@ -23,7 +23,7 @@ __all__ = ["Shelf", "Slot"]
 
 _PAGE = 10_000
 _FEW = 256
-_WORTH_SAVING = 5_000
+_WORTH_SAVING = 250
 """Rows read since the last save that make another one worth its writing, if they are a quarter of the index as well."""
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import calendar
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from haversack.lazy import lazy
+
+if TYPE_CHECKING:
+    import calendar
+else:
+    calendar = lazy("calendar")
 
 __all__ = [
     "DAYS",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from haversack.model.text import normalized
 from haversack.scoring.calendars import DAYS, MONTHS
@@ -51,7 +52,7 @@ def from_ideographs(text: str) -> str:
     text = normalized("NFKC", text)
     if _ANY.search(text) is None:
         return text
-    for pattern, said in _RULES:
+    for pattern, said in _rules():
         text = pattern.sub(said, text)
     return text
 
@@ -91,6 +92,7 @@ def _quarter(match: _Match) -> str:
     return f" q{_number(match['count'])} {match['year'] or ''} "
 
 
+@cache
 def _rules() -> list[tuple[re.Pattern[str], str | Callable[[_Match], str]]]:
     rules: dict[str, str | Callable[[_Match], str]] = {
         rf"{_Y}{_M}{_D}": _date,
@@ -126,6 +128,3 @@ def _rules() -> list[tuple[re.Pattern[str], str | Callable[[_Match], str]]]:
         "最新|目前|現在の|现在|현재|지금": " latest ",
     }
     return [(re.compile(pattern), said) for pattern, said in rules.items()]
-
-
-_RULES = _rules()

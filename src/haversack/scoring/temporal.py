@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cached_property
 
 from haversack.scoring import calendars as cal
 from haversack.scoring.calendars import DAYS, MONTHS, STEPS, Grain, Span
@@ -69,11 +70,11 @@ class _Reading:
     marked: list[list[Span]] = field(default_factory=list[list[Span]])
 
     def spans(self) -> tuple[Span, ...]:
-        for pattern, read in _RULES:
+        for pattern, read in _RULES.compiled:
             if (left := _MOST - len(self.marked)) > 0 and pattern.search(self.text):
                 self._replace(pattern, read, left)
         if self.marked:
-            for pattern, relate in _RELATIONS:
+            for pattern, relate in _RELATIONS.compiled:
                 self._replace(pattern, relate)
         return tuple(dict.fromkeys(span for found in self.marked for span in found))
 
@@ -326,11 +327,18 @@ _KEEP = r"(?P<keep>(?:in|during|since|of|last|this|next|early|late|mid|by|until|
 _THE = r"(?:the )?"
 
 
-def _compiled(rules: dict[str, _Read]) -> list[tuple[re.Pattern[str], _Read]]:
-    return [(re.compile(pattern), read) for pattern, read in rules.items()]
+class _Rules:
+    """Patterns with what reads their matches; compiled when the first text names a time."""
+
+    def __init__(self, rules: dict[str, _Read]) -> None:
+        self._rules = rules
+
+    @cached_property
+    def compiled(self) -> list[tuple[re.Pattern[str], _Read]]:
+        return [(re.compile(pattern), read) for pattern, read in self._rules.items()]
 
 
-_RULES = _compiled(
+_RULES = _Rules(
     {
         rf"\b{_Y}(?P<join>[-/.])(?P<number>\d\d?)(?P=join)(?P<day>\d\d?)(?!\d)": _dates,
         r"(?<![\d./-])(?P<one>\d\d?)(?P<join>[-/.])(?P<other>\d\d?)(?P=join)"
@@ -373,7 +381,7 @@ _RULES = _compiled(
         r"\b(?:over|during|at|on) the weekend\b": _weekend,
     }
 )
-_RELATIONS = _compiled(
+_RELATIONS = _Rules(
     {
         rf"\b{_THE}{_N} {_U}s? (?P<side>before|after|prior to) {_THE}{_AT}": _beside,
         rf"\b{_THE}{_EACH} (?P<side>before|after|prior to) {_THE}{_AT}": _beside,

@@ -118,7 +118,6 @@ _TELLING = frozenset(("vorige", "afgelopen", "volgende", "geleden"))
 class _Tables(NamedTuple):
     triggers: frozenset[str]
     words: dict[str, str]
-    rules: list[tuple[re.Pattern[str], str]]
 
 
 @lru_cache(16)
@@ -135,7 +134,7 @@ def in_english(text: str) -> str:
     text = _WORD.sub(lambda match: tables.words.get(match.group(), match.group()), text)
     if french:
         text = re.sub(r"\bhier\b", "yesterday", text)
-    for pattern, said in tables.rules:
+    for pattern, said in _rules():
         text = pattern.sub(said, text)
     return text
 
@@ -152,7 +151,10 @@ def _tables() -> _Tables:
     words = {word: said for said, each in _WORDS.items() for word in each.split()}
     words |= {word: month for month, each in zip(MONTHS, _MONTHS, strict=True) for word in each.split()}
     words |= {word: f"on {day}" for day, each in zip(DAYS, _DAYS, strict=True) for word in each.split()}
+    return _Tables(_TELLING.union(words), words)
+
+
+@cache
+def _rules() -> list[tuple[re.Pattern[str], str]]:
     counts = {rf"\b(?:{each.replace(' ', '|')}) (?={_UNIT}\b)": f"{number} " for number, each in _NUMBERS.items()}
-    return _Tables(
-        _TELLING.union(words), words, [(re.compile(pattern), said) for pattern, said in (counts | _RULES).items()]
-    )
+    return [(re.compile(pattern), said) for pattern, said in (counts | _RULES).items()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from hashlib import blake2b
 from itertools import pairwise
 from threading import Lock
@@ -30,8 +31,6 @@ _WORD = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|{_MARK})*"
 _SIGN = "[\u2600-\u27bf\U0001f1e6-\U0001faff]"
 """Pictures and other signs that stand for a word."""
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
-_ANY_WORD = re.compile(f"[{_UNSPACED}]+|{_WORD}(?:['\u2019]{_WORD})*|{_SIGN}")
-_RUN = re.compile(f"[{_UNSPACED}]+")
 _COMPOUND = re.compile(r"(?<![a-z0-9'-])(?=[0-9-]*[a-z])[a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])")
 _INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
 _SIGNED = re.compile(r"\b[a-z](?:\+\+|#)(?![a-z0-9])")
@@ -66,8 +65,8 @@ def split(text: str) -> list[str]:
     if folded.isascii():
         words = _ASCII_WORD.findall(folded)
         return words + _apart(folded, words) + _as_one(folded)
-    words = _ANY_WORD.findall(folded)
-    found = [piece for word in words for piece in (_pieces(word) if _RUN.match(word) else (word,))]
+    words, run = _words_in(folded), _run()
+    found = [piece for word in words for piece in (_pieces(word) if run.match(word) else (word,))]
     return found + _apart(folded, words) + _spelled_otherwise(words) + _as_one(folded)
 
 
@@ -95,7 +94,7 @@ def query_keys(text: str) -> dict[int, str]:
 
 def name_keys(text: str) -> tuple[int, ...]:
     """The keys of a name's words, or of a text's that may say names, in order; short forms and case do not count."""
-    return tuple(map(key_of, _plain_words(_ANY_WORD.findall(_folded(text)))))
+    return tuple(map(key_of, _plain_words(_words_in(_folded(text)))))
 
 
 def key_of(word: str) -> int:
@@ -125,6 +124,21 @@ _ALPHABETS = {
 }
 _STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
 _stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in ("english", "german", *_ALPHABETS)}  # pyright: ignore[reportUnknownMemberType]
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    """Compiled when the first text beyond ASCII comes: it takes as long as some imports."""
+    return re.compile(f"[{_UNSPACED}]+|{_WORD}(?:['\u2019]{_WORD})*|{_SIGN}")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]+")
+
+
+def _words_in(folded: str) -> list[str]:
+    return (_ASCII_WORD if folded.isascii() else _any_word()).findall(folded)
 
 
 def _folded(text: str) -> str:
@@ -169,7 +183,7 @@ def _spelled_otherwise(words: Sequence[str]) -> list[str]:
 
 def _query_words(text: str) -> list[str]:
     folded = _folded(text)
-    found: list[str] = _ANY_WORD.findall(folded)
+    found = _words_in(folded)
     return _plain_words(found) + _apart(folded, found) + _spelled_otherwise(found) + _as_one(folded)
 
 
@@ -177,7 +191,7 @@ def _plain_words(found: Sequence[str]) -> list[str]:
     """The words, and the pairs of what is written without spaces."""
     words: list[str] = []
     for word in found:
-        if _RUN.match(word) and len(word) > 1:
+        if len(word) > 1 and not word.isascii() and _run().match(word):
             words.extend(map("".join, pairwise(word)))
         else:
             words.append(word)
@@ -192,7 +206,7 @@ def _stem(word: str) -> str:
     word = _ELISION.sub("", _CLITIC.sub("", word.replace("\u2019", "'"))).replace("'", "")[:_LONGEST]
     if word.isascii():
         return _stemmers["english"].stemWord(word)
-    if _RUN.match(word):
+    if _run().match(word):
         return word
     if not _UMLAUT.isdisjoint(word):  # the only sign of German that a single word can carry
         return _bare(_stemmers["german"].stemWord(word))

@@ -3,8 +3,9 @@ from collections.abc import Callable
 import pytest
 
 from haversack.assemble import STAGES, Candidate, ContextAssembler, ModelPricer, Past, QueryRelevance
-from haversack.assemble.priming import PrimingConfig, complete_turns, prime
+from haversack.assemble.priming import complete_turns, prime
 from haversack.assemble.relevance import drop_irrelevant, topic_words
+from haversack.assemble.settings import PrimingConfig
 from haversack.errors import InputError
 from haversack.model.memory import Kind, Stage
 from haversack.model.message import Message, Role

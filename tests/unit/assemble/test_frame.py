@@ -2,6 +2,7 @@ import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from datetime import UTC, datetime
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_line(make_memory: Make, content: str, speaker: str, expected: str) -> N
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
 def test_whatever_anybody_reads_as_the_end_of_a_line_is_one(make_memory: Make, end: str) -> None:
-    assert line(make_memory(f"a{end}## b", kind=Kind.FACT)) == "- a\n    ## b\n"
+    assert line(make_memory(f"a{end}## b", kind=Kind.FACT)) == "- a\n      ## b\n\n"
 
 
 def test_every_piece_ends_in_a_newline_and_starts_plainly(make_memory: Make) -> None:
@@ -86,3 +87,11 @@ def test_json_rows(make_memory: Make) -> None:
 
 def test_dates_do_not_depend_on_the_locale() -> None:
     assert date_words(datetime(2023, 5, 8, 23, 30, tzinfo=UTC)) == "8 May 2023"
+
+
+@pytest.mark.parametrize("speaker", ["Al", 'Al "B"', "O'Neil", 'O\'Neil "B"', "a & b < c > d", "&amp; &quot;"])
+def test_xml_is_escaped_as_the_standard_library_does(make_memory: Make, speaker: str) -> None:
+    memory = make_memory("x", kind=Kind.FACT, speaker=speaker)
+    said = FRAMES[Format.XML].item(memory, f"{speaker} &lt; ]]>")
+    assert said.startswith(f"<fact by={quoteattr(speaker)}")
+    assert said.endswith(f">{escape(f'{speaker} &lt; ]]>')}</fact>\n")

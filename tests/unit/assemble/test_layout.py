@@ -1,8 +1,8 @@
 import pytest
 
 from haversack.assemble import LAYOUTS, Layout, Section, Sharing, layout_named
-from haversack.assemble.attention import SupportingContextConfig
 from haversack.assemble.layout import attention
+from haversack.assemble.settings import SupportingContextConfig
 from haversack.errors import InputError
 from haversack.model.memory import Kind
 

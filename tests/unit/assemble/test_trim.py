@@ -3,7 +3,7 @@ from collections.abc import Callable, Sequence
 from haversack.assemble import Past, TurnReason
 from haversack.assemble.fit import Kept, fit_history
 from haversack.assemble.shrink import Shrinker, without_pictures
-from haversack.assemble.trim import trim
+from haversack.assemble.trimming import trim
 from haversack.model.message import Image, Message, Opaque, Role, Text
 from haversack.tokens import Counter
 

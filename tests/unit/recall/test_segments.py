@@ -93,9 +93,12 @@ def test_another_model_or_a_damaged_segment_is_not_used(filled: SqliteStore) -> 
     assert len(Recall(filled, EMBEDDER).search(["n"], "soup", now=NOW, top_k=5)) == 5
 
 
-def test_large_changes_are_kept_unasked(disk: SqliteStore, make: Callable[..., Memory]) -> None:
-    disk.apply("n", Batch(memories=tuple(make(f"word{n}") for n in range(5000))))
+@pytest.mark.parametrize(("many", "worth_it"), [(249, False), (250, True), (5000, True)])
+def test_many_changes_are_kept_unasked(
+    disk: SqliteStore, make: Callable[..., Memory], many: int, *, worth_it: bool
+) -> None:
+    disk.apply("n", Batch(memories=tuple(make(f"word{n}") for n in range(many))))
     recall = Recall(disk, EMBEDDER)
     recall.search(["n"], "word7", now=NOW, top_k=1)
     recall.close()
-    assert kept(disk)
+    assert kept(disk) is worth_it

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from haversack.assemble import LAYOUTS, Context, Format, Outcome
-from haversack.assemble.picture import draw_ledger
+from haversack.assemble import LAYOUTS, Format
 from haversack.cli import show
 from haversack.cli.options import Conditions, Place, conditions, place, section_weights, weighted
-from haversack.engine.reading import Hit
+from haversack.lazy import lazy
 from haversack.private import create
+
+if TYPE_CHECKING:
+    from haversack.assemble import Context, picture, verdict
+    from haversack.engine.reading import Hit
+else:
+    picture = lazy("haversack.assemble.picture")
+    verdict = lazy("haversack.assemble.verdict")
 
 __all__ = ["COMMANDS", "show_account", "show_verdicts"]
 
@@ -87,7 +93,7 @@ def context(
         packed = ns.context(query, **given, **chosen.given())
     if chart is not None:
         with create(chart, replace=True) as file:
-            file.write(draw_ledger(packed.ledger, query).encode())
+            file.write(picture.draw_ledger(packed.ledger, query).encode())
         show.note(f"drew {chart}")
     if place.as_json:
         show.json_line(packed.to_dict())
@@ -140,7 +146,7 @@ def show_verdicts(packed: Context, most: int = 15) -> None:
         show.heading("sections")
         fields = ("name", "planned", "tokens", "candidates", "kept", "shortened", "dropped")
         show.table(fields, [[getattr(row, name) for name in fields] for row in packed.sections if row.candidates])
-    counts = {outcome: sum(row.verdict is outcome for row in packed.verdicts) for outcome in Outcome}
+    counts = {outcome: sum(row.verdict is outcome for row in packed.verdicts) for outcome in verdict.Outcome}
     show.heading("verdicts: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
     rows = [
         (row.verdict, row.reason, row.tokens, row.score, row.kind, row.memory_id)

@@ -6,7 +6,6 @@ A connection that a forked child inherits is never used or closed there: closing
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import threading
 import weakref
@@ -25,9 +24,14 @@ from haversack.errors import (
     ReadOnlyError,
     StoreError,
 )
+from haversack.lazy import lazy
 
 if TYPE_CHECKING:
+    import shutil
+
     from haversack.store.sqlite.cipher import Cipher
+else:
+    shutil = lazy("shutil")
 
 __all__ = ["Connections", "Lease", "begin_reading", "connect", "end_reading", "typed_error"]
 

@@ -15,7 +15,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,8 +71,7 @@ class State(Enum):
 @cache
 def shipped() -> tuple[Migration, ...]:
     """The migrations of this program, from 1."""
-    folder = files("haversack.store.sqlite").joinpath("sql")
-    scripts = sorted((each for each in folder.iterdir() if each.name.endswith(".sql")), key=lambda each: each.name)
+    scripts = sorted((Path(__file__).parent / "sql").glob("*.sql"))
     return tuple(
         Migration(number=int(each.name[:4]), statements=tuple(_statements(each.read_text("utf-8")))) for each in scripts
     )

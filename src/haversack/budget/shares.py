@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from haversack.budget.amount import check_ratio, check_tokens
 from haversack.errors import InputError
+from haversack.lazy import lazy
+
+if TYPE_CHECKING:
+    import fractions
+else:
+    fractions = lazy("fractions")
 
 __all__ = ["Demand", "allocate", "check_weights"]
 
@@ -61,34 +67,36 @@ def allocate(budget: int, demands: Sequence[Demand]) -> dict[str, int]:
     if sum(demand.minimum for demand in demands if demand.weight > 0) > 1 + _SLACK:
         msg = "the minimum shares of the sections add up to more than 1"
         raise InputError(msg)
-    return {name: math.floor(share) for name, share in _fill(Fraction(budget), demands).items()}
+    return {name: math.floor(share) for name, share in _fill(fractions.Fraction(budget), demands).items()}
 
 
-def _fill(budget: Fraction, demands: Sequence[Demand]) -> dict[str, Fraction]:
+def _fill(budget: fractions.Fraction, demands: Sequence[Demand]) -> dict[str, fractions.Fraction]:
     active = [demand for demand in demands if demand.weight > 0 and demand.need > 0]
-    weights = {demand.name: Fraction(str(demand.weight)) for demand in active}
-    highest = {d.name: min(Fraction(d.need), Fraction(str(d.maximum)) * budget) for d in active}
-    lowest = {d.name: min(highest[d.name], Fraction(str(d.minimum)) * budget) for d in active}
-    shares = dict.fromkeys((demand.name for demand in demands), Fraction(0))
+    weights = {demand.name: fractions.Fraction(str(demand.weight)) for demand in active}
+    highest = {d.name: min(fractions.Fraction(d.need), fractions.Fraction(str(d.maximum)) * budget) for d in active}
+    lowest = {d.name: min(highest[d.name], fractions.Fraction(str(d.minimum)) * budget) for d in active}
+    shares = dict.fromkeys((demand.name for demand in demands), fractions.Fraction(0))
     return shares | _level_out(budget, weights, lowest, highest)
 
 
 def _level_out(
-    budget: Fraction,
-    weights: Mapping[str, Fraction],
-    lowest: Mapping[str, Fraction],
-    highest: Mapping[str, Fraction],
-) -> dict[str, Fraction]:
+    budget: fractions.Fraction,
+    weights: Mapping[str, fractions.Fraction],
+    lowest: Mapping[str, fractions.Fraction],
+    highest: Mapping[str, fractions.Fraction],
+) -> dict[str, fractions.Fraction]:
     """Raise the water until the budget is used or every section is at its top."""
 
-    def at(level: Fraction) -> dict[str, Fraction]:
+    def at(level: fractions.Fraction) -> dict[str, fractions.Fraction]:
         return {name: min(highest[name], max(lowest[name], level * weight)) for name, weight in weights.items()}
 
-    stops = sorted({bound[name] / weights[name] for name in weights for bound in (lowest, highest)} | {Fraction(0)})
+    stops = sorted(
+        {bound[name] / weights[name] for name in weights for bound in (lowest, highest)} | {fractions.Fraction(0)}
+    )
     for low, high in pairwise(stops):
         below, above = at(low), at(high)
         if (reached := sum(above.values())) >= budget:
             start = sum(below.values())
-            part = (budget - start) / (reached - start) if reached > start else Fraction(0)
+            part = (budget - start) / (reached - start) if reached > start else fractions.Fraction(0)
             return {name: below[name] + (above[name] - below[name]) * part for name in weights}
     return at(stops[-1])
