@@ -12,7 +12,6 @@ import pytest
 from .interleaving import Tally, in_turn, tally
 from .interleaving_verbs import EXPLAINED, VERBS, Verb, public_names
 
-
 pytestmark = pytest.mark.slow
 
 
