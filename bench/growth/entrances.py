@@ -20,7 +20,7 @@ from haversack.assemble.prompt import SHAPES
 from haversack.compaction.extraction.structured import parse
 from haversack.compaction.guards import bare_words, inspect, read_material
 from haversack.embed.static import StaticEmbedder
-from haversack.engine.forgetting import closure
+from haversack.engine.forgetting import derived_from
 from haversack.engine.guarding import suspicions_of
 from haversack.errors import HaversackError, nearest
 from haversack.guard.body import shape_fault
@@ -30,6 +30,8 @@ from haversack.model.text import label
 from haversack.model.times import read_time
 from haversack.recall.chunks import chunk
 from haversack.scoring.temporal import spans
+from haversack.store.memory import MemoryStore
+from haversack.store.port import Batch
 from haversack.tokens import counter_for
 from haversack.transfer import FORMATS, read_files
 from haversack.wire import anthropic, openai, responses
@@ -265,7 +267,9 @@ def _made_of_each_other(place: Bed, size: int) -> Call:
         replace(first, id=f"m{number}", source=Source(memories=(f"m{number - 1}" if number else first.id,)))
         for number in reversed(range(size))
     ]
-    return partial(closure, [*chain, first], [first])
+    store = MemoryStore()
+    store.apply("n", Batch(memories=(first, *chain)))
+    return partial(derived_from, store, "n", {first.id}, {first.id})
 
 
 def _alike(size: int) -> list[str]:

@@ -8,8 +8,8 @@ leaves a tombstone that keeps them from being extracted or imported again.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,13 +27,12 @@ from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.maintenance.archive import Rewritten
 from haversack.maintenance.restore import kept_copy, set_aside
 from haversack.maintenance.texts import texts_of
-from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
 from haversack.store.port import BYTES_WAIT, Applied, Batch, Erasure, Scrubs, Store, Written
 from haversack.store.retry import persisting
 
-__all__ = ["Forgotten", "certified", "closure", "erase", "every_memory", "forget", "plan", "restore", "scrubbed"]
+__all__ = ["Forgotten", "certified", "derived_from", "erase", "every_memory", "forget", "plan", "restore", "scrubbed"]
 
 _PAGE = 10_000
 _TRIES = 20
@@ -100,29 +99,28 @@ def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
     if not hard:
         asked = tuple(memory.id for memory in _aimed_at(core, namespace, aim, hard=False))
         return Forgotten(namespace=namespace, hard=False, preview=True, memories=asked, everything=aim.everything)
-    return _planned(core, namespace, aim, list(every_memory(core, namespace)))
+    return _planned(core, namespace, aim)
 
 
-def _planned(core: Core, namespace: str, aim: Aim, rows: Sequence[Memory]) -> Forgotten:
-    """What a hard forget removes, where the namespace holds these rows."""
+def _planned(core: Core, namespace: str, aim: Aim) -> Forgotten:
+    """What a hard forget removes; what comes of it is asked for level by level, not looked for among all there is."""
     aimed = _aimed_at(core, namespace, aim, hard=True)
     asked = tuple(memory.id for memory in aimed)
-    derived, turns = closure(rows, aimed)
-    touched = set[str]()
+    turns = {turn for memory in aimed for turn in _said(memory)}
+    derived = [] if aim.everything else derived_from(core.store, namespace, {*asked, *turns}, set(asked))
+    touched = {one.source.session for one in (*aimed, *derived) if one.source.session is not None}
     if aim.filter is not None and aim.filter.session is not None and _whole_session(aim.filter):
         touched.add(aim.filter.session)
         turns |= {turn.id for turn in core.store.turns(namespace, aim.filter.session)}
-    gone = derived.union(asked)
-    touched |= {one.source.session for one in rows if one.id in gone and one.source.session is not None}
-    kept = {one.source.session for one in rows if one.id not in gone}
+    gone = {*asked, *(one.id for one in derived)}
     return Forgotten(
         namespace=namespace,
         hard=True,
         preview=True,
         memories=asked,
-        derived=tuple(sorted(derived)),
+        derived=tuple(sorted(one.id for one in derived)),
         turns=tuple(sorted(turns)),
-        sessions=_emptied(core.store, namespace, touched - kept, turns),
+        sessions=_emptied(core.store, namespace, touched, turns, gone) if touched else (),
         everything=aim.everything,
     )
 
@@ -132,8 +130,7 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     if not hard:
         return persisting(lambda: _hide(core, namespace, aim, now))
     core.write_down()
-    rows = _Rows(core.store, namespace)
-    planned = persisting(lambda: _forget_hard(core, namespace, aim, rows), tries=_TRIES)
+    planned = persisting(lambda: _forget_hard(core, namespace, aim), tries=_TRIES)
     access.drop(core, namespace, (*planned.memories, *planned.derived))
     return replace(certified(replace(planned, preview=False, at=now)), scrubbed=scrubbed(core.store))
 
@@ -163,33 +160,10 @@ def _hide(core: Core, namespace: str, aim: Aim, now: datetime) -> Forgotten:
     )
 
 
-class _Rows:
-    """All memories of a namespace, read whole once and then only what came since."""
-
-    def __init__(self, store: Store, namespace: str) -> None:
-        self._store = store
-        self._namespace = namespace
-        self._found: dict[str, Memory] = {}
-        self._seen = 0
-
-    def read(self) -> tuple[list[Memory], int]:
-        """Return them by their last change, and the change number that the namespace had then."""
-        more = True
-        while more:
-            page = self._store.changes(self._namespace, since=self._seen, limit=_PAGE)
-            if page.reset:
-                self._found.clear()
-            for name in (*page.erased, *(memory.id for memory in page.memories)):
-                self._found.pop(name, None)
-            self._found |= {memory.id: memory for memory in page.memories}
-            self._seen, more = page.upto, page.more
-        return list(self._found.values()), self._seen
-
-
-def _forget_hard(core: Core, namespace: str, aim: Aim, rows: _Rows) -> Forgotten:
+def _forget_hard(core: Core, namespace: str, aim: Aim) -> Forgotten:
     """Plan and erase; ConflictError when anything was written in between, for it may come from what is erased."""
-    known, seen = rows.read()
-    planned = _planned(core, namespace, aim, known)
+    seen = core.store.sequence(namespace)
+    planned = _planned(core, namespace, aim)
     _erase_beside(core, aim, planned)
     _unname(core.store, planned)
     whole = () if aim.filter is None or not _whole_session(aim.filter) else (str(aim.filter.session),)
@@ -215,25 +189,28 @@ def _erase(store: Store, what: Forgotten, seen: int, sessions: tuple[str, ...] =
     erasure = Erasure(
         memories=what.memories + what.derived, turns=what.turns, sessions=sessions, everything=what.everything
     )
-    records = () if what.everything else (*unnamed(store, what.namespace, what.sessions), *_opened(store, what))
-    rows = () if what.everything else _released(store, what)
+    records: tuple[Written, ...] = ()
+    rows: tuple[Memory, ...] = ()
+    if not what.everything:
+        going = store.memories(what.namespace, what.memories + what.derived)
+        records = (*unnamed(store, what.namespace, what.sessions), *_opened(store, what, going))
+        rows = _released(store, what, going)
     return store.apply(what.namespace, Batch(erase=erasure, memories=rows, records=records, sequence=seen))
 
 
-def _released(store: Store, what: Forgotten) -> tuple[Memory, ...]:
+def _released(store: Store, what: Forgotten, going: Sequence[Memory]) -> tuple[Memory, ...]:
     """What stays of the merged wholes that go along because a part of them goes; a summary's stay ended."""
-    along = store.memories(what.namespace, what.derived)
-    wholes = {one.id: one for one in along if one.kind is not Kind.SUMMARY}
-    gone = {*what.memories, *what.derived}
-    parts = {name for whole in wholes.values() for name in whole.source.memories} - gone
-    found = store.memories(what.namespace, sorted(parts))
+    along = set(what.derived)
+    wholes = {one.id: one for one in going if one.id in along and one.kind is not Kind.SUMMARY}
+    parts = {name for whole in wholes.values() for name in whole.source.memories}.difference(one.id for one in going)
+    found = store.memories(what.namespace, sorted(parts)) if parts else []
     return tuple(replace(one, superseded_by=None) for one in found if one.superseded_by in wholes)
 
 
-def _opened(store: Store, what: Forgotten) -> Iterator[Written]:
+def _opened(store: Store, what: Forgotten, going: Sequence[Memory]) -> Iterator[Written]:
     """The views of sessions that go on, without the summaries that are erased."""
-    gone = {*what.memories, *what.derived}
-    summaries = (one for one in store.memories(what.namespace, sorted(gone)) if one.kind is Kind.SUMMARY)
+    gone = {one.id for one in going}
+    summaries = (one for one in going if one.kind is Kind.SUMMARY)
     for session in sorted({one.source.session or "" for one in summaries}.difference(what.sessions, {""})):
         view, version = load_view(store, what.namespace, session)
         kept = reduce(View.opened, (fold.summary for fold in view.folds if fold.summary in gone), view)
@@ -273,47 +250,34 @@ def _aimed_at(core: Core, namespace: str, aim: Aim, *, hard: bool) -> list[Memor
         raise InputError(
             "say what to forget: an id, a filter (kinds, tags, session, since, until, where) or everything"
         )
-    return [memory for memory in every_memory(core, namespace) if _falls_under(memory, aim, hard=hard)]
+    # Life does not matter here: what is expired or superseded is forgotten as well; soft forgets skip the hidden.
+    found = core.store.select(namespace, aim.filter or Filter(), now=None)
+    return found if hard else [memory for memory in found if memory.stage is not Stage.DELETED]
 
 
-def _falls_under(memory: Memory, aim: Aim, *, hard: bool) -> bool:
-    """Life does not matter here: what is expired or superseded is forgotten as well; soft forgets skip the hidden."""
-    if memory.stage is Stage.DELETED and not hard:
-        return False
-    return aim.filter is None or aim.filter.unmet_by(memory) is None
+def derived_from(store: Store, namespace: str, sources: set[str], known: set[str]) -> list[Memory]:
+    """Return the memories that came from these turns and memories, to any depth, but those that are known."""
+    found: dict[str, Memory] = {}
+    while sources:
+        level = store.derived(namespace, sorted(sources))
+        new = {one.id: one for one in level if one.id not in known and one.id not in found}
+        found |= new
+        sources = set(new)
+    return list(found.values())
 
 
-def closure(memories: Iterable[Memory], aimed: Sequence[Memory]) -> tuple[set[str], set[str]]:
-    """Ids of the memories that came from the aimed ones, to any depth, and of the turns whose words they hold."""
-    made_of: defaultdict[str, list[str]] = defaultdict(list)
-    told_in: defaultdict[str, list[str]] = defaultdict(list)
-    for memory in memories:
-        for origin in _origins(memory):
-            made_of[origin].append(memory.id)
-        for turn in memory.source.turns:
-            told_in[turn].append(memory.id)
-    turns = {turn for memory in aimed for turn in _said(memory)}
-    asked = {memory.id for memory in aimed}
-    gone = asked.union(*(told_in[turn] for turn in turns))
-    waiting = list(gone)
-    while waiting:
-        new = set(made_of[waiting.pop()]) - gone
-        gone |= new
-        waiting += new
-    return gone - asked, turns
-
-
-def _emptied(store: Store, namespace: str, sessions: set[str], turns: set[str]) -> tuple[str, ...]:
-    """Those of these sessions that have no other turns."""
+def _emptied(store: Store, namespace: str, sessions: set[str], turns: set[str], gone: set[str]) -> tuple[str, ...]:
+    """Those of these sessions that keep neither a turn nor a memory."""
     going = Counter(turn.session for turn in store.turns_by_id(namespace, list(turns)))
     there = {info.id: info.turns for info in store.sessions(namespace)}
-    return tuple(sorted(name for name in sessions if going[name] == there.get(name, 0)))
+    silent = (name for name in sorted(sessions) if going[name] == there.get(name, 0))
+    return tuple(name for name in silent if _has_only(store, namespace, name, gone))
 
 
-def _origins(memory: Memory) -> tuple[str, ...]:
-    """What it was made of, and what it repeats in other words."""
-    repeats = memory.metadata.get(DUPLICATE_OF)
-    return (*memory.source.memories, repeats) if isinstance(repeats, str) else memory.source.memories
+def _has_only(store: Store, namespace: str, session: str, gone: set[str]) -> bool:
+    """Whether every memory of a session is among these."""
+    found = store.select(namespace, Filter(session=session), now=None, limit=len(gone) + 1)
+    return gone.issuperset(memory.id for memory in found)
 
 
 def scrubbed(store: Store) -> bool:

@@ -29,7 +29,6 @@ from haversack.store.plan import (
     decide,
     held,
     needs,
-    sources_of,
     text_of,
     turn_digest,
 )
@@ -66,6 +65,8 @@ class _Space:
     vectors: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
     records: dict[tuple[str, str], Record] = field(default_factory=dict[tuple[str, str], Record])
     tombstones: dict[str, Tombstone] = field(default_factory=dict[str, Tombstone])
+    links: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """What was made of a turn or a memory."""
     told: dict[str, int] = field(default_factory=dict[str, int])
     """The number at which more than its stage was last written, by memory."""
 
@@ -81,6 +82,7 @@ class _Space:
             vectors=self.vectors.copy(),
             records=self.records.copy(),
             tombstones=self.tombstones.copy(),
+            links=self.links.copy(),
             told=self.told.copy(),
         )
 
@@ -169,9 +171,9 @@ class MemoryStore:
 
     def derived(self, namespace: str, sources: Sequence[str]) -> list[Memory]:
         """See the port."""
-        wanted = set(sources)
-        found = (one for one in self._space(namespace).memories.values() if not wanted.isdisjoint(sources_of(one)))
-        return sorted(found, key=lambda memory: memory.born)
+        space = self._space(namespace)
+        found = {name for source in sources for name in space.links.get(source, ())}
+        return sorted((space.memories[name] for name in found), key=lambda memory: memory.born)
 
     def parts(self, namespace: str, texts: Sequence[str]) -> list[Memory]:
         """See the port."""
@@ -386,6 +388,10 @@ def _write(space: _Space, writes: Writes) -> None:
     space.sequence = writes.applied.sequence
     if writes.erased:
         _erase(space, writes)
+    for source, name in writes.unlinked:
+        space.links[source] = tuple(each for each in space.links.get(source, ()) if each != name)
+    for source, name in writes.linked:
+        space.links[source] = (*space.links.get(source, ()), name)
     space.turns.update((turn.id, turn) for turn in writes.turns)
     space.places.update(writes.places)
     for session in writes.recounted:
@@ -426,7 +432,8 @@ def _erase(space: _Space, writes: Writes) -> None:
 
 
 def _clear(space: _Space, *, graves: bool) -> None:
-    for rows in (space.memories, space.turns, space.places, space.prices, space.vectors, space.records):
+    held = (space.memories, space.turns, space.places, space.prices, space.vectors, space.records, space.links)
+    for rows in held:
         rows.clear()
     if not graves:
         space.digests.clear()
