@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from importlib import import_module
 from inspect import getsource, isfunction, signature
 from itertools import chain
@@ -140,6 +141,8 @@ def _parts(value: object, module: str) -> Iterable[object]:
         return cast("Iterable[object]", value)
     if is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, each.name) for each in fields(value)]
+    if type(value).__module__ == module:
+        return [getattr(value, name) for name, each in vars(type(value)).items() if isinstance(each, cached_property)]
     return _own(value) if getattr(value, "__module__", None) == module else ()
 
 

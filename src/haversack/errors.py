@@ -48,6 +48,7 @@ __all__ = [
     "ServiceTimeout",
     "StoreError",
     "nearest",
+    "outward",
 ]
 
 
@@ -136,3 +137,18 @@ def nearest(wrong: str, known: Iterable[str]) -> str:
     names = sorted(set(map(str, known)))
     close = get_close_matches(wrong.casefold(), names, n=1, cutoff=0.55)
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+
+
+_OUTWARD: tuple[tuple[type[StoreError], str], ...] = (
+    (NoSpaceError, "the store's disk is full; what was acknowledged is intact"),
+    (ReadOnlyError, "the store can be read but not written"),
+    (BusyError, "another writer holds the store for too long; try again"),
+    (StoreError, "the store cannot do it now; the server's log says why"),
+)
+
+
+def outward(error: Exception) -> str:
+    """Say it for a caller elsewhere, without the store's path, which is its operator's business."""
+    if isinstance(error, StoreError) and not isinstance(error, CrowdedError):
+        return next(words for kind, words in _OUTWARD if isinstance(error, kind))
+    return str(error) or type(error).__name__

@@ -731,10 +731,11 @@ def torn_page(rounds: int) -> Tally:
     dice = _dice(29)
 
     def tear(whole: bytes) -> bytes:
-        page = dice.randrange(1, len(whole) // 4096)
-        middle = page * 4096 + 2048
-        other = dice.randrange(1, len(whole) // 4096) * 4096 + 2048
-        return whole[:middle] + whole[other : other + 2048] + whole[middle + 2048 :]
+        halves = {at: whole[at : at + 2048] for at in range(4096 + 2048, len(whole), 4096)}
+        used = [at for at, half in halves.items() if any(half)]  # a page of an empty index has nothing to lose
+        middle = dice.choice(used)
+        other = dice.choice([half for half in map(halves.get, used) if half and half != halves[middle]])
+        return whole[:middle] + other + whole[middle + 2048 :]
 
     return _altered(rounds, tear)
 

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from rich import cells, markup
     from rich import console as consoles
     from rich import table as tables
+    from rich import text as texts
 else:
     cells = lazy("rich.cells")
     consoles = lazy("rich.console")
     markup = lazy("rich.markup")
     tables = lazy("rich.table")
+    texts = lazy("rich.text")
 
 __all__ = ["bar", "data", "heading", "json_line", "note", "one_line", "progress_note", "table", "text"]
 
@@ -57,7 +59,7 @@ def note(words: str) -> None:
 
 def heading(words: str) -> None:
     """A title over what follows."""
-    _console().print(f"\n[bold]{_marked(words)}[/bold]")
+    _console().print(f"\n[bold]{markup.escape(harmless(words, sys.stdout))}[/bold]")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "nothing") -> None:
@@ -76,7 +78,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: st
             name, justify="right" if numeric[index] else "left", no_wrap=index != len(columns) - 1, overflow="fold"
         )
     for row in body:
-        grid.add_row(*map(_marked, row))
+        grid.add_row(*(texts.Text(harmless(cell, sys.stdout)) for cell in row))
     _console().print(grid)
 
 
@@ -132,11 +134,6 @@ def _console() -> consoles.Console:
             raise  # noqa: PLE0704 - called where the error is being handled; the program knows what to do
 
     return Pipe(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
-
-
-def _marked(words: str) -> str:
-    """Words that are no markup."""
-    return markup.escape(harmless(words, sys.stdout))
 
 
 def _cell(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -21,6 +22,7 @@ from haversack.inspector.render import Defaults, page
 
 __all__ = ["create_pages"]
 
+_LOG = logging.getLogger("haversack.inspector")
 _STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (Denied, 403, "Not yours to see"),
     (errors.NotFoundError, 404, "Not there"),
@@ -74,7 +76,9 @@ def home(_: Request) -> Response:
 def failed(request: Request, error: Exception) -> Response:
     """What went wrong, in words, on a page of its own."""
     status, title = next((status, title) for kind, status, title in _STATUS if isinstance(error, kind))
-    return _told(request, status, title, str(error) or type(error).__name__)
+    if isinstance(error, errors.StoreError):
+        _LOG.warning("the store refused", exc_info=error)
+    return _told(request, status, title, errors.outward(error))
 
 
 def not_found(request: Request, error: Exception) -> Response:

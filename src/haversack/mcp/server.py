@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from haversack.engine.keys import Scope
 from haversack.engine.namespace import Namespace
-from haversack.errors import BudgetError, HaversackError, StoreError, nearest
+from haversack.errors import BudgetError, HaversackError, StoreError, nearest, outward
 from haversack.mcp.arguments import read_arguments, schema_of
 from haversack.mcp.caller import Caller
 from haversack.mcp.prompts import PROMPTS, get_prompt
@@ -173,5 +173,7 @@ def _refusal(words: str) -> types.CallToolResult:
 
 
 def _words(error: HaversackError) -> str:
-    words = str(error) or type(error).__name__
+    if isinstance(error, StoreError):
+        _log.warning("the store refused", exc_info=error)
+    words = outward(error)
     return f"{words}\n{error.ledger}" if isinstance(error, BudgetError) and error.ledger else words

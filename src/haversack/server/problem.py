@@ -47,27 +47,16 @@ _STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
 )
 
 
-_STORE_WORDS: tuple[tuple[type[errors.StoreError], str], ...] = (
-    (errors.NoSpaceError, "the store's disk is full; what was acknowledged is intact"),
-    (errors.ReadOnlyError, "the store can be read but not written"),
-    (errors.BusyError, "another writer holds the store for too long; try again"),
-    (errors.StoreError, "the store cannot do it now; the server's log says why"),
-)
-"""Where the store lies is the operator's business: their errors name its path, so callers are told these words."""
-
-
 def problem_of(error: Exception) -> Response:
     """The answer to an error of the engine or of the door."""
     if isinstance(error, Refused):
         return error.answer()
     status, code = next(((status, code) for kind, status, code in _STATUSES if isinstance(error, kind)), (500, "ERROR"))
     headers = {"retry-after": "1"} if status == 503 else None  # noqa: PLR2004
-    detail = str(error)
     if isinstance(error, errors.StoreError) and not isinstance(error, errors.CrowdedError):
         _LOG.warning("the store refused", exc_info=error)
-        detail = next(words for kind, words in _STORE_WORDS if isinstance(error, kind))
     ledger = error.ledger if isinstance(error, errors.BudgetError) else None
     more = {"ledger": ledger.to_dict()} if hasattr(ledger, "to_dict") else {}  # pyright: ignore[reportAttributeAccessIssue, reportOptionalMemberAccess, reportUnknownVariableType, reportUnknownMemberType]
     if status == 404:  # noqa: PLR2004
         more = {"resource": "memory"}
-    return answer_problem(status, code, detail, headers=headers, more=more)  # pyright: ignore[reportUnknownArgumentType]
+    return answer_problem(status, code, errors.outward(error), headers=headers, more=more)  # pyright: ignore[reportUnknownArgumentType]

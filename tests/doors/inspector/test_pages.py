@@ -12,6 +12,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from haversack.engine.haversack import Haversack
+from haversack.engine.namespace import Namespace
+from haversack.errors import BusyError
 from haversack.model.memory import Source
 
 NOW = "2026-04-01T12:00:00+00:00"
@@ -199,6 +201,18 @@ def test_health_gives_advice_on_what_keeps_being_left_out(browser: Any, sack: Ha
     page = unescape(browser.get("/health?namespace=harbour").text)
     assert row.advice in page
     assert "raise the budget from 4" in page
+
+
+def test_where_the_store_lies_is_not_told(
+    browser: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise BusyError("/home/alice/memory.db is busy")
+
+    monkeypatch.setattr(Namespace, "timeline", busy)
+    answered = browser.get("/memories?namespace=harbour")
+    assert (answered.status_code, "/home" in answered.text) == (503, False)
+    assert "/home/alice/memory.db is busy" in caplog.text
 
 
 def test_without_a_namespace_the_first_that_holds_anything_is_shown(browser: Any) -> None:

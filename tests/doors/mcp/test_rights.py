@@ -22,6 +22,8 @@ from haversack.clock import utc_now
 from haversack.engine.erasing import MOST_ERASED
 from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Scope
+from haversack.engine.namespace import Namespace
+from haversack.errors import BusyError
 from haversack.guard.listening import listener
 from haversack.guard.settings import Limits
 from haversack.mcp.http import HttpOptions, create_app
@@ -190,6 +192,19 @@ def test_denials_are_logged_and_put_into_the_audit(door: Door, caplog: pytest.Lo
     assert {one["address"] for one in told} == {"127.0.0.1"}
     denied = [deed.namespace for deed in door.sack.audit.read(did="denied") if deed.who == issued.key.id]
     assert denied == ["a", "secret"]
+
+
+def test_where_the_store_lies_is_not_told(
+    door: Door, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise BusyError("/home/alice/memory.db is busy")
+
+    secret = door.sack.keys.create("reader").secret
+    monkeypatch.setattr(Namespace, "recall", busy)
+    told = door.ask("recall", {"query": "tea"}, secret, door.begin(secret))
+    assert words(told) == "another writer holds the store for too long; try again"
+    assert "/home/alice/memory.db is busy" in caplog.text
 
 
 def test_the_stream_ends_with_its_key(door: Door) -> None:

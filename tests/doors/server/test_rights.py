@@ -8,19 +8,25 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
 
 import haversack
 from haversack.engine.erasing import MOST_ERASED
 from haversack.engine.haversack import Haversack
 from haversack.errors import BusyError
-from haversack.guard.settings import Limits
+from haversack.guard.settings import Limits, TokenSettings
 from haversack.server.app import create_app
 from haversack.server.run import Server
 from haversack.server.settings import ServerSettings
+
+from .conftest import Http
 
 Call = Callable[..., httpx.Response]
 NS = "/v1/namespaces/alice"
@@ -44,6 +50,28 @@ def test_a_key_over_http_ends_with_its_maker(sack: Haversack, make: Callable[...
     http("POST", f"/admin/keys/{dakera.id}/rotate", json={}, headers=shown)
     replaced = sack.keys.get(dakera.id).replaced_by
     assert sack.keys.get(replaced or "").expires_at == end
+
+
+@pytest.mark.parametrize("may", [False, True])
+def test_tokens_make_keys_where_the_settings_say_so(sack: Haversack, tmp_path: Path, *, may: bool):
+    signer, end = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text(json.dumps({"keys": [{**json.loads(ECAlgorithm.to_jwk(signer.public_key())), "kid": "k"}]}))
+    claims = {"iss": "i", "aud": "a", "sub": "bob", "iat": datetime.now(UTC), "exp": end, "scope": "haversack:admin"}
+    token = jwt.encode({**claims, "haversack_namespaces": ["alice"]}, signer, "ES256", {"kid": "k"})
+    settings = TokenSettings(issuer="i", audience="a", jwks=str(jwks), make_keys=may)
+    http = Http(create_app(sack, ServerSettings(tokens=settings)), token)
+    old = sack.keys.create("old", namespaces=["alice"]).key
+    asked = {"name": "child", "scope": "read", "namespaces": ["alice"]}
+    answers = [http("POST", "/v1/keys", json=asked), http("POST", f"/v1/keys/{old.id}/rotate", json={})]
+    if may:
+        made = [answer.json()["key"] for answer in answers]
+        assert [(key["expires_at"], key["made_by"]) for key in made] == [(end.isoformat(), "token:bob")] * 2
+    else:
+        answers.append(http("POST", "/admin/keys", json=asked))
+        answers.append(http("POST", f"/admin/keys/{old.id}/rotate", json={}))
+        assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(403, "INSUFFICIENT_SCOPE")] * 4
+        assert [key.name for key in sack.keys.all()] == ["old"]
 
 
 def test_revoking_over_http_takes_the_children_when_asked_to(sack: Haversack, http: Call):

@@ -63,6 +63,15 @@ def test_the_operator_waits_for_nobody(sack: Haversack):
     gates[1].go.set()
 
 
+def test_a_failed_job_does_not_tell_where_the_store_lies(sack: Haversack, caplog: pytest.LogCaptureFixture):
+    def work(_: Progress) -> Mapping[str, Any]:
+        raise BusyError("/home/alice/memory.db is busy")
+
+    job = sack.jobs.wait(sack.jobs.start("import", "a", work, asked_by="me").id, 10)
+    assert (job.state, job.message) == (JobState.FAILED, "another writer holds the store for too long; try again")
+    assert "/home/alice/memory.db is busy" in caplog.text
+
+
 def test_what_never_begins_is_told(sack: Haversack):
     gate, dropped = Gate(), list[str]()
     sack.jobs.start("import", "a", gate, asked_by="me")

@@ -118,6 +118,12 @@ def test_what_is_no_token_stands_for_nobody(settings: TokenSettings, text: str):
     assert token_reader(settings)(text) is None
 
 
+@pytest.mark.parametrize("address", ["http://%31%32%37.0.0.1/k", "https://127.0.0.1/k", "http://10.0.0.1/k"])
+def test_keys_are_not_fetched_from_private_addresses(settings: TokenSettings, address: str):
+    with pytest.raises(ConfigError, match=r"server\.tokens\.jwks"):
+        token_reader(replace(settings, jwks=address))
+
+
 def test_shared_secrets_are_no_option():
     with pytest.raises(ConfigError, match="public-key"):
         TokenSettings(issuer="i", audience="a", jwks="j", algorithms=("HS256",))
