@@ -138,7 +138,7 @@ def test_a_schema_that_is_not_utf8_is_named_as_damage(tmp_path: Path, place: byt
 
 def test_a_schema_that_is_damaged_while_it_is_open_is_named_as_such(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
-    with pytest.raises(NotAStoreError, match="damaged .*near"), store._connections.lease():
+    with pytest.raises(NotAStoreError, match=r"damaged .*near"), store._connections.lease():
         b'malformed database schema (x) - near "\xff"'.decode()
     assert store.sequence("n") == 0
     store.close()
