@@ -405,6 +405,32 @@ def test_a_damaged_row_is_a_store_error_that_names_it(path: Path, statement: str
         assert bool(faults) or named != "memory"
 
 
+@pytest.mark.parametrize("value", ["''", "9e30", "-5"])
+def test_the_doctor_tells_of_a_record_whose_value_is_none(path: Path, value: str) -> None:
+    with haversack.open(path, embedder="none") as sack:
+        sack.namespace("n").maintenance.set_policy({})
+    corrupt(path, f"UPDATE records SET value = {value} WHERE collection = 'policy'")
+    with haversack.open(path, embedder="none") as sack:
+        assert [each.collection for each in sack.namespace("n").maintenance.health().damaged] == ["policy"]
+        assert sack.namespace("n").maintenance.policy()
+    corrupt(path, "UPDATE records SET key = x'78' WHERE collection = 'policy'")
+    with (
+        haversack.open(path, embedder="none") as sack,
+        pytest.raises(StoreError, match="the row of record policy/"),
+    ):
+        sack.namespace("n").maintenance.health()
+
+
+@pytest.mark.parametrize("value", ["''", "x'78'"])
+def test_a_damaged_price_is_counted_anew(path: Path, value: str) -> None:
+    with haversack.open(path, embedder="none") as sack:
+        sack.namespace("n").remember("boat")
+        whole = sack.namespace("n").context("boat", budget=100)
+    corrupt(path, f"UPDATE prices SET tokens = {value}")
+    with haversack.open(path, embedder="none") as sack:
+        assert sack.namespace("n").context("boat", budget=100).text == whole.text
+
+
 def test_the_doctor_names_a_row_that_cannot_be_read(path: Path) -> None:
     with haversack.open(path, embedder="none") as sack:
         memory = sack.namespace("n").remember("boat")

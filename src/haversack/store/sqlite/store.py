@@ -265,7 +265,8 @@ class SqliteStore:
         """See the port."""
         select = "SELECT memory, tokens FROM prices WHERE namespace = ? AND encoding = ? AND memory IN"
         with self._connections.lease() as connection:
-            return dict(find(connection, select, (namespace, encoding), ids))
+            found = find(connection, select, (namespace, encoding), ids)
+            return {name: tokens for name, tokens in found if type(tokens) is int}  # a damaged price is counted anew
 
     def vectors(self, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
         """See the port."""
@@ -462,13 +463,18 @@ def _prepare(
 
 
 def _record_of(collection: str, row: Row) -> Record:
+    """Return the record in a row; a value that is none holds nothing, which its reader takes for a damaged record."""
     key, version, value, about, session = row
+    sound((key, version), (str, int), "record", f"{collection}/{key}")
+    if type(value) is not bytes:
+        value = b""
     return Record(collection=collection, key=key, version=version, value=value, about=about, session=session)
 
 
 def _vectors(connection: sqlite3.Connection, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
     select = "SELECT memory, data FROM vectors WHERE namespace = ? AND model = ? AND memory IN"
-    return dict(find(connection, select, (namespace, model), ids))
+    found = find(connection, select, (namespace, model), ids)
+    return {name: data for name, data in found if type(data) is bytes}
 
 
 def _merged(
