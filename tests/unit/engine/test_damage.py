@@ -337,6 +337,28 @@ def corrupt(path: Path, statement: str) -> None:
         ("UPDATE memories SET tags = '[' WHERE namespace = 'n'", "memory"),
         ("UPDATE memories SET source = '{\"turns\": 7}' WHERE namespace = 'n'", "memory"),
         ("UPDATE memories SET created_at = 9e18 WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET content = x'78' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET speaker = x'78' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET kind = x'78' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET stage = x'78' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET tags = x'5b5d' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET importance = '' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET importance = 9e999 WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET confidence = -1 WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET born = '' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET born = 9e30 WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET changed = '' WHERE namespace = 'n' AND changed > 1", "memory"),
+        ("UPDATE memories SET changed = 9e30 WHERE namespace = 'n' AND changed > 1", "memory"),
+        ("UPDATE memories SET access_count = 'x' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET accessed_at = 1.5 WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET pinned = 'x' WHERE namespace = 'n'", "memory"),
+        ("UPDATE memories SET superseded_by = x'78' WHERE namespace = 'n'", "memory"),
+        ("UPDATE sequences SET value = 'x' WHERE namespace = 'n'", "sequence"),
+        ("UPDATE sessions SET turns = 'x' WHERE namespace = 'n'", "session"),
+        ("UPDATE sessions SET next = 'x' WHERE namespace = 'n'", "session"),
+        ("UPDATE turns SET key = x'78' WHERE namespace = 'n'", "turn"),
+        ("UPDATE turns SET position = 'x' WHERE namespace = 'n'", "turn"),
+        ("UPDATE turns SET at = 9e30 WHERE namespace = 'n'", "turn"),
         ("UPDATE turns SET message = '{' WHERE namespace = 'n'", "turn"),
         ("UPDATE turns SET message = '{\"role\": \"usher\"}' WHERE namespace = 'n'", "turn"),
         ("UPDATE sessions SET first_at = 'soon' WHERE namespace = 'n'", "session"),
@@ -349,7 +371,7 @@ def test_a_damaged_row_is_a_store_error_that_names_it(path: Path, statement: str
         memory = ns.remember("boat", tags=["x"], source={"turns": [turn.id]})
         sack.namespace("other").remember("boat of another tenant")
     corrupt(path, statement)
-    name = {"memory": memory.id, "turn": turn.id, "session": "s"}[named]
+    name = {"memory": memory.id, "turn": turn.id, "session": "s", "sequence": "n"}[named]
     with haversack.open(path, embedder="none") as sack:
         ns = sack.namespace("n")
         asked: list[Callable[[], Any]] = [
@@ -358,6 +380,14 @@ def test_a_damaged_row_is_a_store_error_that_names_it(path: Path, statement: str
             ns.sessions,
             ns.maintenance.lifecycle,
             lambda: ns.recall("boat"),
+            lambda: ns.remember("boat"),
+            lambda: ns.session("s").add("user", "more"),
+            ns.fold,
+            ns.everything,
+            ns.maintenance.health,
+            ns.stats,
+            ns.changes,
+            lambda: ns.forget(memory.id),
         ]
         refusals: list[str] = []
         for ask in asked:
@@ -368,7 +398,37 @@ def test_a_damaged_row_is_a_store_error_that_names_it(path: Path, statement: str
                 refusals.append(str(error))
         assert any(f"the row of {named} {name} is damaged" in told for told in refusals)
         assert [hit.content for hit in sack.namespace("other").recall("boat")] == ["boat of another tenant"]
-        assert "other" in {each.namespace for each in sack.maintenance.health().namespaces}
+        seen = sack.maintenance.health()
+        assert "other" in {each.namespace for each in seen.namespaces}
+        faults = [fault.what for fault in seen.faults if fault.code == "unreadable-row"]
+        assert all("the row of " in what for what in faults)
+        assert bool(faults) or named != "memory"
+
+
+@pytest.mark.parametrize("value", ["''", "9e30", "-5"])
+def test_the_doctor_tells_of_a_record_whose_value_is_none(path: Path, value: str) -> None:
+    with haversack.open(path, embedder="none") as sack:
+        sack.namespace("n").maintenance.set_policy({})
+    corrupt(path, f"UPDATE records SET value = {value} WHERE collection = 'policy'")
+    with haversack.open(path, embedder="none") as sack:
+        assert [each.collection for each in sack.namespace("n").maintenance.health().damaged] == ["policy"]
+        assert sack.namespace("n").maintenance.policy()
+    corrupt(path, "UPDATE records SET key = x'78' WHERE collection = 'policy'")
+    with (
+        haversack.open(path, embedder="none") as sack,
+        pytest.raises(StoreError, match="the row of record policy/"),
+    ):
+        sack.namespace("n").maintenance.health()
+
+
+@pytest.mark.parametrize("value", ["''", "x'78'"])
+def test_a_damaged_price_is_counted_anew(path: Path, value: str) -> None:
+    with haversack.open(path, embedder="none") as sack:
+        sack.namespace("n").remember("boat")
+        whole = sack.namespace("n").context("boat", budget=100)
+    corrupt(path, f"UPDATE prices SET tokens = {value}")
+    with haversack.open(path, embedder="none") as sack:
+        assert sack.namespace("n").context("boat", budget=100).text == whole.text
 
 
 def test_the_doctor_names_a_row_that_cannot_be_read(path: Path) -> None:

@@ -15,6 +15,7 @@ from haversack.model.memory import Memory, Turn
 from haversack.store.port import Batch
 from haversack.store.sqlite.migrate import shipped
 from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS
+from haversack.store.sqlite.site import SqliteSite
 from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory
 
@@ -115,6 +116,32 @@ def test_a_damaged_store_is_named_as_such(tmp_path: Path) -> None:
     path.write_bytes(data[:100] + b"\xa5" * (len(data) - 100))
     with pytest.raises(NotAStoreError, match="damaged"):
         SqliteStore(path)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [b"CREATE |TABLE memories", b"CREATE TABLE| memories", b"table|memoriesmemories", b"tablememories|memories"],
+)
+def test_a_schema_that_is_not_utf8_is_named_as_damage(tmp_path: Path, place: bytes) -> None:
+    path = tmp_path / "store.db"
+    _make(path)
+    data = bytearray(path.read_bytes())
+    before, after = place.split(b"|")
+    data[data.index(before + after) + len(before)] = 0xFF
+    path.write_bytes(data)
+    for read_only in (False, True):
+        with pytest.raises(NotAStoreError, match="damaged"):
+            SqliteStore(path, read_only=read_only)
+    faults = {fault.code: fault.what for fault in SqliteSite(path).examine()}
+    assert "damaged" in faults["unreadable"]
+
+
+def test_a_schema_that_is_damaged_while_it_is_open_is_named_as_such(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    with pytest.raises(NotAStoreError, match=r"damaged .*near"), store._connections.lease():
+        b'malformed database schema (x) - near "\xff"'.decode()
+    assert store.sequence("n") == 0
+    store.close()
 
 
 def test_a_newer_store_is_refused_and_left_alone(tmp_path: Path) -> None:

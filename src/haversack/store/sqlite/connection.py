@@ -62,15 +62,26 @@ def connect(path: Path, busy_timeout: float, *, mode: str, cipher: Cipher | None
         "check_same_thread": False,  # one thread uses it, another may close it
         "cached_statements": 256,
     }
-    connection = sqlite3.connect(uri, **options) if cipher is None else cipher.connect(path, uri, **options)
     try:
-        for setting in _SETTINGS:
-            connection.execute(setting)
-        _defend(connection)
-    except BaseException:
-        connection.close()
-        raise
+        connection = sqlite3.connect(uri, **options) if cipher is None else cipher.connect(path, uri, **options)
+        try:
+            for setting in _SETTINGS:
+                connection.execute(setting)
+            _defend(connection)
+        except BaseException:
+            connection.close()
+            raise
+    except UnicodeDecodeError as error:
+        raise _undecodable(error) from error
     return connection
+
+
+def _undecodable(error: UnicodeDecodeError) -> sqlite3.DatabaseError:
+    """Return the error that SQLite meant: its message quotes a damaged schema, which Python could not decode."""
+    meant = sqlite3.DatabaseError(error.object.decode("utf-8", "replace"))
+    meant.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    meant.sqlite_errorname = "SQLITE_CORRUPT"
+    return meant
 
 
 def _defend(connection: sqlite3.Connection) -> None:
@@ -202,6 +213,8 @@ class Lease:
             if not isinstance(error, sqlite3.IntegrityError):
                 self._look_for_a_newer_schema()
             raise typed_error(error, self.path) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise typed_error(_undecodable(error), self.path) from error
         if isinstance(error, MemoryError):
             raise StoreError(f"not enough memory for {self.path}; nothing was saved") from error
         if isinstance(error, UnicodeEncodeError):

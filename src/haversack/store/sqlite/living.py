@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from haversack.model.lives import DELETED_AT, KIND_CODES, NEVER, STAGE_CODES, Lives, lives_from
 from haversack.model.memory import Kind, Stage
-from haversack.store.sqlite.rows import DAMAGE, Row, damaged
+from haversack.store.sqlite.rows import Row, damaged, sound
 
 __all__ = ["lives_of_rows", "lives_statement"]
 
@@ -20,6 +20,9 @@ _COLUMNS = (
     " coalesce(json_array_length(entities), 0), pinned, superseded_by IS NOT NULL"
 )
 """In the order of the fields of Lives."""
+_TYPES = (str, int, str, str, int, int, int, int, float, float, int, int, int, int)
+"""Of those columns; what SQLite stores as another type is damage."""
+_SIZED, _UNSIZED = (*_TYPES, str), (*_TYPES, int)
 
 
 def lives_statement(spared: Collection[Kind], *, sized: bool) -> str:
@@ -34,20 +37,14 @@ def lives_statement(spared: Collection[Kind], *, sized: bool) -> str:
 
 def lives_of_rows(rows: Sequence[Row], *, sized: bool) -> Lives:
     """The columns of what the statement found. Characters are counted here: SQLite's `length` ends at a NUL."""
-    try:
-        return lives_from([_life(row, sized=sized) for row in rows])
-    except DAMAGE:
-        for row in rows:
-            _refuse_damaged(row, sized=sized)
-        raise
+    types = _SIZED if sized else _UNSIZED
+    return lives_from([_life(row, types, sized=sized) for row in rows])
 
 
-def _refuse_damaged(row: Row, *, sized: bool) -> None:
+def _life(row: Row, types: tuple[type, ...], *, sized: bool) -> Row:
+    """Return the row as Lives takes it, whose whole numbers fit its columns; raise StoreError for a damaged one."""
+    sound(row, types, "memory", row[0])
     try:
-        lives_from([_life(row, sized=sized)])
-    except DAMAGE as error:
+        return (*row[:2], KIND_CODES[row[2]], STAGE_CODES[row[3]], *row[4:14], len(row[14]) if sized else 0)
+    except KeyError as error:
         raise damaged("memory", row[0], error) from error
-
-
-def _life(row: Row, *, sized: bool) -> Row:
-    return (*row[:2], KIND_CODES[row[2]], STAGE_CODES[row[3]], *row[4:14], len(row[14]) if sized else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any, TypeAlias
 
 import msgspec
@@ -13,7 +14,8 @@ from haversack.model.identity import fingerprint
 from haversack.model.memory import Fields, Kind, Memory, Metadata, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Part, Role, Text, ToolCall
 from haversack.model.times import EPOCH, micros
-from haversack.store.plan import text_of
+from haversack.store.plan import HeldTurn, SessionPlace, text_of
+from haversack.store.port import Restaged
 
 __all__ = [
     "DAMAGE",
@@ -22,10 +24,14 @@ __all__ = [
     "TURN_COLUMNS",
     "Row",
     "damaged",
+    "held_turn_of",
     "memory_of",
+    "place_of",
+    "restaged_of",
     "row_of_memory",
     "row_of_turn",
     "session_of",
+    "sound",
     "turn_of",
     "when",
 ]
@@ -94,6 +100,23 @@ def damaged(what: str, name: str, error: Exception) -> StoreError:
     return StoreError(f"the row of {what} {name} is damaged ({type(error).__name__}: {error}): restore a snapshot")
 
 
+def sound(row: Row, types: tuple[type, ...], what: str, name: str) -> Row:
+    """Return a row whose values have just these types; raise StoreError that names a damaged one."""
+    if tuple(map(type, row)) != types:
+        raise damaged(what, name, _unlike(row, types))
+    return row
+
+
+def _unlike(row: Row, *sound: tuple[type, ...]) -> TypeError:
+    """Return the error for columns of types that no writer of ours stores; it shows no value."""
+    found = (
+        f"{type(value).__name__} in column {place}"
+        for place, (value, kinds) in enumerate(zip(row, zip(*sound, strict=True), strict=True), 1)
+        if type(value) not in kinds
+    )
+    return TypeError(", ".join(found))
+
+
 def when(value: int) -> datetime:
     """The moment of a time column."""
     return EPOCH + timedelta(0, 0, value)
@@ -123,10 +146,35 @@ def _readings() -> Iterator[tuple[Callable[[Memory, object], None], Callable[[An
 _TIMES = ("created_at", "event_time", "valid_from", "valid_to", "expires_at", "accessed_at")
 _PUT, _READ, _ABSENT = zip(*_readings(), strict=True)
 
+_TYPES: dict[str, type] = {
+    **dict.fromkeys(("born", "changed", "pinned", "access_count", *_TIMES), int),
+    **dict.fromkeys(("importance", "confidence"), float),
+}
+_NULLABLE = frozenset(
+    ("entities", "tags", "metadata", "source", "valid_from", "valid_to", "expires_at", "superseded_by", "accessed_at")
+)
+_SOUND: frozenset[tuple[type, ...]] = frozenset(
+    product(
+        *(
+            (_TYPES.get(column, str), type(None)) if column in _NULLABLE else (_TYPES.get(column, str),)
+            for column in MEMORY_COLUMNS.split(", ")
+        )
+    )
+)
+"""The types that the columns of a memory's row may have together: one look finds any column of a wrong type."""
+_SOUND_TURNS = frozenset(product((str,), (str,), (int,), (int,), (str, type(None)), (str,), (str, type(None))))
+_SOUND_PLACES = frozenset(product((str,), (int,), (int,), (int, type(None)), (int, type(None))))
+_SOUND_HELD = frozenset(product((str,), (str,), (int,), (str, type(None))))
+_IMPORTANCE, _CONFIDENCE = (MEMORY_COLUMNS.split(", ").index(name) for name in ("importance", "confidence"))
+
 
 def memory_of(row: Row) -> Memory:
     """The memory in a row of MEMORY_COLUMNS; raises StoreError that names a damaged one."""
     memory = object.__new__(Memory)
+    if tuple(map(type, row)) not in _SOUND:
+        raise damaged("memory", row[0], _unlike(row, *_SOUND))
+    if not (0 <= row[_IMPORTANCE] <= 1 and 0 <= row[_CONFIDENCE] <= 1):
+        raise damaged("memory", row[0], ValueError("importance or confidence is not from 0 to 1"))
     try:
         for put, read, absent, value in zip(_PUT, _READ, _ABSENT, row, strict=True):
             put(memory, absent if value is None else value if read is None else read(value))
@@ -170,6 +218,8 @@ def row_of_memory(memory: Memory, born: int, changed: int) -> Row:
 def turn_of(row: Row) -> Turn:
     """The turn in a row of TURN_COLUMNS; raises StoreError that names a damaged one."""
     name, session, position, at, key, message, metadata = row
+    if tuple(map(type, row)) not in _SOUND_TURNS:
+        raise damaged("turn", name, _unlike(row, *_SOUND_TURNS))
     try:
         return Turn(
             id=name,
@@ -186,11 +236,38 @@ def turn_of(row: Row) -> Turn:
 
 def session_of(row: Row) -> SessionInfo:
     """The session in a row of its name, turns, first and last time; raises StoreError that names a damaged one."""
-    name, turns, first, last = row
+    name, turns, first, last = sound(row, (str, int, int, int), "session", row[0])
     try:
         return SessionInfo(id=name, turns=turns, first_at=when(first), last_at=when(last))
     except DAMAGE as error:
         raise damaged("session", name, error) from error
+
+
+def place_of(row: Row) -> SessionPlace:
+    """Return how far a session has come, of its name, next position, turns, first and last time."""
+    name, upcoming, turns, first, last = row
+    if tuple(map(type, row)) not in _SOUND_PLACES:
+        raise damaged("session", name, _unlike(row, *_SOUND_PLACES))
+    try:
+        return SessionPlace(upcoming, turns, *(None if at is None else when(at) for at in (first, last)))
+    except DAMAGE as error:
+        raise damaged("session", name, error) from error
+
+
+def held_turn_of(row: Row) -> HeldTurn:
+    """Return what the rules ask of a stored turn, of a row in the order of HeldTurn."""
+    if tuple(map(type, row)) not in _SOUND_HELD:
+        raise damaged("turn", row[0], _unlike(row, *_SOUND_HELD))
+    return HeldTurn._make(row)
+
+
+def restaged_of(row: Row) -> tuple[int, Restaged]:
+    """Return a memory's change number and new stage, of its number, id, stage and importance."""
+    number, name, stage, importance = sound(row, (int, str, str, float), "memory", row[1])
+    try:
+        return number, Restaged(name, _STAGES[stage], importance)
+    except DAMAGE as error:
+        raise damaged("memory", name, error) from error
 
 
 def row_of_turn(turn: Turn) -> Row:

@@ -222,7 +222,7 @@ def _wrong_words(connection: sqlite3.Connection) -> Iterator[Fault]:
     select = "SELECT namespace, id, kind, content, fingerprint FROM memories WHERE fingerprint IS NOT NULL"
     try:
         for namespace, name, kind, content, mark in connection.execute(select):
-            if kind not in set(Kind) or fingerprint(Kind(kind), content) != mark:
+            if kind not in set(Kind) or type(content) is not str or fingerprint(Kind(kind), content) != mark:
                 what = f"the words of memory {name} in namespace {namespace!r} are not those that were stored"
                 yield Fault(code="altered", what=what, helps=_RESTORE)
     except (sqlite3.Error, UnicodeError) as error:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.model.query import Filter
-from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Restaged
+from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record
 from haversack.store.sqlite import queries
 from haversack.store.sqlite.connection import Connections, Lease, begin_reading, end_reading, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
@@ -25,7 +25,16 @@ from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
 from haversack.store.sqlite.moving import bury, distinct, erased, graves_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
-from haversack.store.sqlite.rows import MEMORY_COLUMNS, TURN_COLUMNS, Row, memory_of, session_of, turn_of
+from haversack.store.sqlite.rows import (
+    MEMORY_COLUMNS,
+    TURN_COLUMNS,
+    Row,
+    memory_of,
+    restaged_of,
+    session_of,
+    sound,
+    turn_of,
+)
 from haversack.store.sqlite.schema import refuse_foreign
 from haversack.store.sqlite.scrub import is_pending, scrub
 from haversack.store.sqlite.tables import RECORD_TABLES, table_of
@@ -48,6 +57,8 @@ _RESTAGED = (
 )
 _ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
 _TURNS = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND session = ? AND position > ? ORDER BY position"
+_NO_KIND = "SELECT id, kind FROM memories WHERE namespace = ? AND typeof(kind) <> 'text' LIMIT 1"
+_MARKED = (int, str, str)
 _RECORD = "key, version, value, about, session"
 _HOLDING = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE namespace = s.namespace)"
@@ -134,7 +145,7 @@ class SqliteStore:
             found = connection.execute(
                 "SELECT value, reset FROM sequences WHERE namespace = ?", (namespace,)
             ).fetchone()
-            if found is None or found[0] <= since:
+            if found is None or sound(found, (int, int), "sequence", namespace)[0] <= since:
                 end_reading(connection, begun=begun)
                 return Changes(memories=(), erased=(), upto=since, more=False)
             asked = (namespace, since, known, limit + 1)
@@ -183,14 +194,15 @@ class SqliteStore:
             end_reading(connection, begun=begun)
         more = len(rows) > limit
         lives = lives_of_rows(rows[:limit], sized=sized)
-        upto = int(lives.changed[-1]) if more else max(since, value[0] if value else 0)
+        reached = sound(value, (int,), "sequence", namespace)[0] if value else 0
+        upto = int(lives.changed[-1]) if more else max(since, reached)
         return LifePage(lives=lives, upto=upto, more=more)
 
     def sequence(self, namespace: str) -> int:
         """See the port."""
         with self._connections.lease() as connection:
             row = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
-        return 0 if row is None else row[0]
+        return 0 if row is None else sound(row, (int,), "sequence", namespace)[0]
 
     def turns(
         self, namespace: str, session: str, *, after: int = -1, limit: int | None = None, newest: bool = False
@@ -235,8 +247,8 @@ class SqliteStore:
             f" WHERE namespace = ? AND stage <> '{Stage.DELETED}' AND superseded_by IS NULL AND fingerprint IN"
         )
         with self._connections.lease() as connection:
-            rows = sorted(find(connection, select, (namespace,), fingerprints))
-        return {mark: name for _, mark, name in rows}
+            rows = list(find(connection, select, (namespace,), fingerprints))
+        return {mark: name for _, mark, name in sorted(sound(row, _MARKED, "memory", row[2]) for row in rows)}
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
         """See the port."""
@@ -253,7 +265,8 @@ class SqliteStore:
         """See the port."""
         select = "SELECT memory, tokens FROM prices WHERE namespace = ? AND encoding = ? AND memory IN"
         with self._connections.lease() as connection:
-            return dict(find(connection, select, (namespace, encoding), ids))
+            found = find(connection, select, (namespace, encoding), ids)
+            return {name: tokens for name, tokens in found if type(tokens) is int}  # a damaged price is counted anew
 
     def vectors(self, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
         """See the port."""
@@ -307,6 +320,9 @@ class SqliteStore:
                 f"SELECT kind, stage = '{Stage.DELETED}', count(*) FROM memories WHERE namespace = ? GROUP BY 1, 2",
                 (namespace,),
             ).fetchall()
+            if any(type(kind) is not str for kind, _, _ in counted):
+                for row in connection.execute(_NO_KIND, (namespace,)):
+                    sound(row, (str, str), "memory", row[0])
             sessions, turns = connection.execute(
                 "SELECT count(*), coalesce(sum(turns), 0) FROM sessions WHERE namespace = ? AND turns > 0", (namespace,)
             ).fetchone()
@@ -447,21 +463,28 @@ def _prepare(
 
 
 def _record_of(collection: str, row: Row) -> Record:
+    """Return the record in a row; a value that is none holds nothing, which its reader takes for a damaged record."""
     key, version, value, about, session = row
+    sound((key, version), (str, int), "record", f"{collection}/{key}")
+    if type(value) is not bytes:
+        value = b""
     return Record(collection=collection, key=key, version=version, value=value, about=about, session=session)
 
 
 def _vectors(connection: sqlite3.Connection, namespace: str, model: str, ids: Sequence[str]) -> dict[str, bytes]:
     select = "SELECT memory, data FROM vectors WHERE namespace = ? AND model = ? AND memory IN"
-    return dict(find(connection, select, (namespace, model), ids))
+    found = find(connection, select, (namespace, model), ids)
+    return {name: data for name, data in found if type(data) is bytes}
 
 
 def _merged(
     memories: list[Memory], restaged: list[Row], erased: list[Row], *, since: int, limit: int, state: tuple[int, int]
 ) -> Changes:
     value, reset = state
+    news = [restaged_of(row) for row in restaged]
+    gone = [sound(row, (int, str), "tombstone", row[1]) for row in erased]
     numbers = sorted(
-        [*(memory.changed for memory in memories), *(row[0] for row in restaged), *(row[0] for row in erased)]
+        [*(memory.changed for memory in memories), *(number for number, _ in news), *(number for number, _ in gone)]
     )
     more = len(numbers) > limit
     upto = max(since, value)
@@ -469,10 +492,8 @@ def _merged(
         upto = numbers[limit - 1] if limit > 0 else since
     return Changes(
         memories=tuple(memory for memory in memories if memory.changed <= upto),
-        restaged=tuple(
-            Restaged(name, Stage(stage), importance) for number, name, stage, importance in restaged if number <= upto
-        ),
-        erased=tuple(name for number, name in erased if number <= upto),
+        restaged=tuple(told for number, told in news if number <= upto),
+        erased=tuple(name for number, name in gone if number <= upto),
         upto=upto,
         more=more,
         reset=reset > since,

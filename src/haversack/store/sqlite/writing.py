@@ -12,7 +12,7 @@ from typing import TypedDict
 from haversack.errors import ConflictError
 from haversack.model.memory import Kind, Memory
 from haversack.model.times import micros
-from haversack.store.plan import Found, HeldMemory, HeldTurn, Needs, SessionPlace, Writes, decide, held, needs
+from haversack.store.plan import Found, HeldMemory, HeldTurn, Needs, Writes, decide, held, needs
 from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, RecordKey
 from haversack.store.sqlite.lookup import find
 from haversack.store.sqlite.rows import (
@@ -20,10 +20,12 @@ from haversack.store.sqlite.rows import (
     STORED_ALONE,
     TURN_COLUMNS,
     Row,
+    held_turn_of,
     memory_of,
+    place_of,
     row_of_memory,
     row_of_turn,
-    when,
+    sound,
 )
 from haversack.store.sqlite.tables import RECORD_TABLES, table_of
 
@@ -101,14 +103,17 @@ def _read(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Foun
     turns = {turn.id: turn for turn in _held_turns(connection, namespace, wanted)}
     sessions = sorted({*wanted.places, *(turn.session for turn in turns.values())}) if wanted.places or turns else []
     return Found(
-        sequence=0 if row is None else row[0],
+        sequence=0 if row is None else sound(row, (int,), "sequence", namespace)[0],
         memories={held.id: held for held in _held_memories(connection, namespace, wanted)},
-        numbers=dict(_among(connection, namespace, "id, changed FROM memories", "id", wanted.numbers)),
+        numbers=dict(
+            sound(row, (str, int), "memory", row[0])
+            for row in _among(connection, namespace, "id, changed FROM memories", "id", wanted.numbers)
+        ),
         tombstones={name for (name,) in _among(connection, namespace, "id FROM tombstones", "id", wanted.tombstones)},
         turns=turns,
         places={
-            session: SessionPlace(upcoming, count, *(None if at is None else when(at) for at in (first, last)))
-            for session, upcoming, count, first, last in _among(
+            row[0]: place_of(row)
+            for row in _among(
                 connection, namespace, "session, next, turns, first_at, last_at FROM sessions", "session", sessions
             )
         },
@@ -150,14 +155,14 @@ def _held_memories(connection: sqlite3.Connection, namespace: str, wanted: Needs
 
 def _held_turns(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Iterable[HeldTurn]:
     if wanted.everything:
-        yield from map(HeldTurn._make, connection.execute(_HELD_TURN, (namespace,)))
+        yield from map(held_turn_of, connection.execute(_HELD_TURN, (namespace,)))
     by_session = sorted(wanted.keys)
-    yield from map(HeldTurn._make, find(connection, f"{_HELD_TURN} AND id IN", (namespace,), wanted.turns))
-    yield from map(HeldTurn._make, find(connection, f"{_HELD_TURN} AND session IN", (namespace,), wanted.sessions))
+    yield from map(held_turn_of, find(connection, f"{_HELD_TURN} AND id IN", (namespace,), wanted.turns))
+    yield from map(held_turn_of, find(connection, f"{_HELD_TURN} AND session IN", (namespace,), wanted.sessions))
     for session, keys in groupby(by_session, key=lambda pair: pair[0]):
         of_session = f"{_HELD_TURN} AND session = ? AND key IN"
         rows = find(connection, of_session, (namespace, session), [key for _, key in keys])
-        yield from map(HeldTurn._make, rows)
+        yield from map(held_turn_of, rows)
 
 
 def _versions(
