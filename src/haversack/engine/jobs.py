@@ -21,7 +21,7 @@ import msgspec
 
 from haversack.engine.core import Core
 from haversack.engine.turns import Claim, Shares, Turns
-from haversack.errors import HaversackError, NotFoundError, outward
+from haversack.errors import HaversackError, NotFoundError, StoreError, outward
 from haversack.store.port import SYSTEM, Batch, Record, Written
 from haversack.store.records import Collection
 from haversack.store.retry import persisting
@@ -293,7 +293,8 @@ class JobBoard:
         except Cancelled:
             self._end(progress.job, JobState.CANCELLED, "cancelled; what was done so far is kept", {})
         except HaversackError as error:
-            _LOG.warning("the job %s (%s) failed", job.id, job.kind, exc_info=error)
+            if isinstance(error, StoreError):
+                _LOG.warning("the store refused the job %s (%s)", job.id, job.kind, exc_info=error)
             self._end(progress.job, JobState.FAILED, outward(error), {})
         except Exception as error:
             self._end(progress.job, JobState.FAILED, f"{type(error).__name__}: see the log", {})
