@@ -14,5 +14,5 @@ def hint_at_dashes(error: click.ClickException) -> str:
     takes = [each for each in error.ctx.command.params if isinstance(each, click.Argument)]
     if not takes:
         return ""
-    what = takes[0].make_metavar(error.ctx)
+    what = f"{takes[0].name or ''}{'' if takes[0].nargs == 1 else '...'}".upper()
     return f"text that begins with a dash goes behind --, as in: {error.ctx.command_path} -- {what}"

@@ -9,6 +9,7 @@ from http.client import HTTPException
 from pathlib import Path
 from time import monotonic
 from typing import Any, cast
+from urllib.error import HTTPError
 
 import jwt
 
@@ -73,6 +74,8 @@ class _KeySet(jwt.PyJWKClient):
             with self._opener.open(self.uri, timeout=_SECONDS) as response:
                 found = cast("object", json.loads(response.read(_LARGEST)))
         except (OSError, HTTPException, ValueError, RecursionError) as error:
+            if isinstance(error, HTTPError):
+                error.close()
             raise jwt.PyJWKClientConnectionError(f"the key set at {self.uri} cannot be had: {error}") from None
         if not isinstance(found, dict):
             raise jwt.PyJWKClientError(f"the key set at {self.uri} is no object")

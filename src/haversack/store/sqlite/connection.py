@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypedDict
+from urllib.parse import quote
 
 from haversack.errors import (
     BusyError,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 else:
     shutil = lazy("shutil")
 
-__all__ = ["Connections", "Lease", "begin_reading", "connect", "end_reading", "typed_error"]
+__all__ = ["Connections", "Lease", "address", "begin_reading", "connect", "end_reading", "typed_error"]
 
 _SETTINGS = (
     "PRAGMA synchronous = FULL",  # an acknowledged write survives a power cut
@@ -52,9 +53,15 @@ _inherited: list[sqlite3.Connection] = []
 """Connections of a parent process, kept from being closed here."""
 
 
+def address(path: Path, query: str) -> str:
+    """Return the file as a URI of SQLite; `Path.as_uri` would load a client for HTTP in newer Pythons."""
+    place = path.absolute().as_posix()
+    return f"file://{'' if place.startswith('/') else '/'}{quote(place, errors='surrogateescape')}?{query}"
+
+
 def connect(path: Path, busy_timeout: float, *, mode: str, cipher: Cipher | None = None) -> sqlite3.Connection:
     """A connection in autocommit; `mode` is rw, ro or immutable (nothing can write: neither lock nor WAL)."""
-    uri = f"{path.absolute().as_uri()}?{'mode=ro&immutable=1' if mode == 'immutable' else f'mode={mode}'}"
+    uri = address(path, "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}")
     options: _Options = {
         "uri": True,
         "timeout": busy_timeout,

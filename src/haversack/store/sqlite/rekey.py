@@ -16,6 +16,7 @@ from pathlib import Path
 from haversack.errors import StoreError
 from haversack.private import create
 from haversack.store.sqlite.cipher import Cipher
+from haversack.store.sqlite.connection import address
 from haversack.store.sqlite.site import alone, put_in_place, typed
 
 __all__ = ["rekey"]
@@ -34,12 +35,11 @@ def rekey(path: Path, old: Cipher | None, new: Cipher | None) -> dict[str, int]:
 
 def _exchange(path: Path, old: Cipher | None, new: Cipher | None) -> dict[str, int]:
     partial = path.with_name(f"{path.name}.partial-{os.getpid()}-rekey")
-    address = f"{path.absolute().as_uri()}?mode=rw"
     reach = Cipher.plainly if old is None else old.connect
     partial.unlink(missing_ok=True)  # of a dead process that had our number
     try:
         create(partial).close()
-        with closing(reach(path, address, uri=True, timeout=0.5, isolation_level=None)) as connection:
+        with closing(reach(path, address(path, "mode=rw"), uri=True, timeout=0.5, isolation_level=None)) as connection:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("COMMIT")  # the lock stays until the end

@@ -112,7 +112,11 @@ class SqliteStore:
         """Seconds that an erasing call waits for readers of old versions; then the next write goes on with it."""
         self._unscrubbed = False
         self._rebuilt: set[tuple[str, int]] = set()
-        self._settle(steps)
+        try:
+            self._settle(steps)
+        except BaseException:
+            self._connections.close()
+            raise
 
     def apply(self, namespace: str, batch: Batch) -> Applied:
         """See the port. After an erasure it also scrubs the files; `scrub` finishes what readers kept it from."""
