@@ -14,5 +14,6 @@ def hint_at_dashes(error: click.ClickException) -> str:
     takes = [each for each in error.ctx.command.params if isinstance(each, click.Argument)]
     if not takes:
         return ""
-    what = f"{takes[0].name or ''}{'' if takes[0].nargs == 1 else '...'}".upper()
+    words = takes[0]
+    what = words.metavar or f"{words.name or ''}{'' if words.nargs == 1 else '...'}".upper()
     return f"text that begins with a dash goes behind --, as in: {error.ctx.command_path} -- {what}"
