@@ -8,15 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.engine.core import Core
-from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
-from haversack.engine.settings import Settings
 from haversack.model.memory import Source
-from haversack.model.times import from_micros
-from haversack.recall import Recall
 from haversack.store.memory import MemoryStore
-from haversack.tokens import counter_for
+
+from .repeating import open_over
 
 KINDS = st.sampled_from(["fact", "decision", "insight"])
 SHAPES = st.lists(st.tuples(KINDS, st.integers(0, 30), st.booleans()), max_size=12)
@@ -27,22 +23,6 @@ AIMS: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.just({"everything": True}),
     st.just({"where": {"n": 3}}),
 )
-
-
-def sack() -> Haversack:
-    store = MemoryStore()
-    drawn = iter(range(1, 100_000))
-    return Haversack(
-        Core(
-            store=store,
-            recall=Recall(store),
-            embedder=None,
-            settings=Settings(),
-            clock=lambda: from_micros((next(drawn) + 10**9) * 10**6),
-            entropy=lambda size: next(drawn).to_bytes(size, "big"),
-            counter=counter_for,
-        )
-    )
 
 
 def fill(ns: Namespace, shapes: list[tuple[str, int, bool]]) -> None:
@@ -68,7 +48,7 @@ def words(ns: Namespace) -> str:
 def test_a_preview_names_exactly_what_a_hard_forget_removes(
     shapes: list[tuple[str, int, bool]], aim: dict[str, Any]
 ) -> None:
-    store = sack()
+    store = open_over(MemoryStore())
     ns, other = store.namespace("mine"), store.namespace("other")
     fill(ns, shapes)
     fill(other, shapes)
@@ -98,7 +78,7 @@ def test_a_preview_names_exactly_what_a_hard_forget_removes(
 def test_a_soft_forget_restored_is_as_if_it_had_not_been(
     shapes: list[tuple[str, int, bool]], aim: dict[str, Any]
 ) -> None:
-    ns = sack().namespace("mine")
+    ns = open_over(MemoryStore()).namespace("mine")
     fill(ns, shapes)
 
     def ask() -> list[tuple[str, float]]:

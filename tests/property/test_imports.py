@@ -11,18 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.engine.core import Core
-from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
-from haversack.engine.settings import Settings
 from haversack.model.memory import Source
-from haversack.model.times import from_micros
-from haversack.recall import Recall
 from haversack.store.memory import MemoryStore
-from haversack.store.port import Store
 from haversack.store.sqlite.store import SqliteStore
-from haversack.tokens import counter_for
 from haversack.transfer import read_files
+
+from .repeating import open_over
 
 KINDS = st.sampled_from(["fact", "decision", "insight"])
 SHAPES = st.lists(st.tuples(KINDS, st.integers(0, 30), st.booleans()), max_size=8)
@@ -37,21 +32,6 @@ CHATS: dict[str, dict[str, Any]] = {
     "memories": {"results": [{"id": f"m{n}", "memory": f"dump{n} told", "user_id": "u"} for n in range(3)]},
 }
 """A file of another system, which was imported before anything was forgotten."""
-
-
-def open_over(store: Store) -> Haversack:
-    drawn = iter(range(1, 100_000))
-    return Haversack(
-        Core(
-            store=store,
-            recall=Recall(store),
-            embedder=None,
-            settings=Settings(),
-            clock=lambda: from_micros((next(drawn) + 10**9) * 10**6),
-            entropy=lambda size: next(drawn).to_bytes(size, "big"),
-            counter=counter_for,
-        )
-    )
 
 
 def fill(ns: Namespace, shapes: list[tuple[str, int, bool]]) -> None:
