@@ -27,6 +27,8 @@ _ACCESS = frozenset({"access", "bearer", "jwt", "at+jwt"})
 _ID_CLAIMS = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
 """Claims that only an ID token has."""
 _SECONDS = 5
+_PAUSE = 30
+"""Seconds between two fetches of a key set."""
 _LARGEST = 1_000_000
 """Bytes of a key set that are read."""
 
@@ -68,8 +70,12 @@ class _KeySet(jwt.PyJWKClient):
     def __init__(self, address: str, way: Way) -> None:
         super().__init__(address, timeout=_SECONDS)
         self._opener = opener_for(address, way)
+        self._next = 0.0
+        """When it may be fetched again: a token with an unknown key asks for that, and anybody can write one."""
 
     def fetch_data(self) -> dict[str, Any]:
+        if monotonic() < self._next:
+            raise jwt.PyJWKClientConnectionError(f"the key set at {self.uri} was fetched a moment ago")
         try:
             with self._opener.open(self.uri, timeout=_SECONDS) as response:
                 found = cast("object", json.loads(response.read(_LARGEST)))
@@ -82,7 +88,7 @@ class _KeySet(jwt.PyJWKClient):
         keys = cast("dict[str, Any]", found)
         if self.jwk_set_cache is not None:
             self.jwk_set_cache.put(keys)
-        self._last_successful_fetch = monotonic()  # from which the library counts its pause between fetches
+        self._next = monotonic() + _PAUSE
         return keys
 
 
