@@ -29,7 +29,7 @@ def test_the_commands_run_in_order(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=110,
+        timeout=500,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("sound\n")

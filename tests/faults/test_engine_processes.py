@@ -15,7 +15,7 @@ _SCRIPT = Path(__file__).with_name("engine_processes.py")
 
 def run(command: str, path: Path, amount: int) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, str(_SCRIPT), command, str(path), str(amount)], capture_output=True, check=False, timeout=110
+        [sys.executable, str(_SCRIPT), command, str(path), str(amount)], capture_output=True, check=False, timeout=500
     )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)

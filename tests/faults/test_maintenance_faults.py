@@ -15,7 +15,7 @@ _SCRIPT = Path(__file__).with_name("maintenance_processes.py")
 
 def _run(fault: str, rounds: int) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, str(_SCRIPT), fault, str(rounds)], capture_output=True, check=False, timeout=115
+        [sys.executable, str(_SCRIPT), fault, str(rounds)], capture_output=True, check=False, timeout=500
     )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)

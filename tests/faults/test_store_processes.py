@@ -21,7 +21,7 @@ _SCRIPT = Path(__file__).with_name("store_processes.py")
 
 def _run(command: str, path: Path, *amount: str) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, str(_SCRIPT), command, str(path), *amount], capture_output=True, check=False, timeout=110
+        [sys.executable, str(_SCRIPT), command, str(path), *amount], capture_output=True, check=False, timeout=500
     )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)
