@@ -90,9 +90,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", choices=[*_ALL, []], metavar="NAME", help=", ".join(_ALL)
-    )
+    parser.add_argument("names", nargs="*", choices=[*_ALL, []], metavar="NAME", help=", ".join(_ALL))
     parser.add_argument("--json", metavar="FILE", help="write the tables and the machine's description")
     parser.add_argument("--conversations", type=int, metavar="N", help="only the first N conversations of each set")
     parser.add_argument("--embedders", metavar="A,B", help="of none, default, onnx")

@@ -20,6 +20,7 @@ SIZES = {5: 4, 12: 2, 40: 1, 120: 1}
 """How many facts stand beside the turns, and how many draws of them are measured for each conversation."""
 _BUDGET = 200
 _TURN_BUDGETS = (256, 1000)
+_COLUMNS = ("first", "in first 5", f"stands in {_BUDGET} tokens")
 _TOGETHER = 2
 """Facts on both speakers stand side by side in the bank: a pair is drawn, and asked, together."""
 
@@ -32,6 +33,8 @@ class Fact:
     subject: str | None
     text: str
     questions: tuple[str, ...]
+    about: str
+    """`speakers` of the conversation, or `others`."""
     half: str
 
 
@@ -45,13 +48,15 @@ def facts_of(conversation: Conversation) -> list[Fact]:
 
 
 def _fact(block: Block, names: Mapping[str, str], half: str) -> Fact:
-    kind, _, subject = block.heading.partition(" ")[2].format(**names).partition(" ")
+    where, _, rest = block.heading.format(**names).partition(" ")
+    kind, _, subject = rest.partition(" ")
     (text,) = block.marked("=")
     return Fact(
         kind=kind,
         subject=subject or None,
         text=text.format(**names),
         questions=tuple(question.format(**names) for question in block.marked("?")),
+        about="others" if where == "both" else "speakers",
         half=half,
     )
 
@@ -79,7 +84,7 @@ def run(options: Options) -> Iterator[Table]:
     if not sets:
         return
     for name, fresh in embedders(options).items():
-        found, turns = list[Outcome](), list[Outcome]()
+        found, turns = list[tuple[str, Outcome]](), list[Outcome]()
         for label, conversations in sets.items():
             for size, draws in SIZES.items():
                 for conversation in conversations:
@@ -95,8 +100,14 @@ def run(options: Options) -> Iterator[Table]:
         yield tabulate(
             f"facts-{name}",
             f"Facts beside real turns, embedder {name}: % of questions",
-            (("", "facts"), ("first", "in first 5", f"stands in {_BUDGET} tokens")),
-            found,
+            (("", "facts"), _COLUMNS),
+            [outcome for _, outcome in found],
+        )
+        yield tabulate(
+            f"facts-about-{name}",
+            f"The same by whom the facts are about, embedder {name}: % of questions",
+            (("", "about"), _COLUMNS),
+            [Outcome(labels=(each.labels[0], about), half=each.half, figures=each.figures) for about, each in found],
         )
         yield tabulate(
             f"facts-turns-{name}",
@@ -109,7 +120,7 @@ def run(options: Options) -> Iterator[Table]:
 
 def _asked(
     ns: Namespace, facts: Sequence[Fact], ids: Sequence[str], conversation: Conversation, label: str, half: str
-) -> Iterator[Outcome]:
+) -> Iterator[tuple[str, Outcome]]:
     now = now_of(conversation)
     for fact, own in zip(facts, ids, strict=True):
         for question in fact.questions if half in ("all", fact.half) else ():
@@ -117,7 +128,7 @@ def _asked(
             context = ns.context(question, budget=_BUDGET, model=MODEL, now=now)
             there = own in context.items and stands(fact.text, context.text)
             figures = (100.0 * (hits[:1] == [own]), 100.0 * (own in hits), 100.0 * there)
-            yield Outcome(labels=(label, len(facts)), half=fact.half, figures=figures)
+            yield fact.about, Outcome(labels=(label, len(facts)), half=fact.half, figures=figures)
 
 
 def _alone(fresh: Fresh, conversations: Sequence[Conversation], label: str, half: str) -> Iterator[Outcome]:

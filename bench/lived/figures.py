@@ -43,4 +43,9 @@ def _rows(label: tuple[Cell, ...], outcomes: Sequence[Outcome]) -> Iterable[tupl
     parts = {half: [each for each in outcomes if each.half == half] for half in HALVES}
     shown = {half: part for half, part in parts.items() if part}
     for half, part in ({"all": outcomes, **shown} if len(shown) > 1 else shown).items():
-        yield (*label, half, len(part), *(fmean(column) for column in zip(*(each.figures for each in part), strict=True)))
+        yield (
+            *label,
+            half,
+            len(part),
+            *(fmean(column) for column in zip(*(each.figures for each in part), strict=True)),
+        )

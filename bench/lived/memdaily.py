@@ -66,4 +66,3 @@ def _conversation(name: str, item: Mapping[str, Any]) -> Conversation:
 def _moment(text: str | None) -> datetime:
     found = _TIME.search(text or "")
     return _UNDATED if found is None else datetime(*(int(part) for part in found.groups()), tzinfo=UTC)  # pyright: ignore[reportArgumentType]
-

@@ -12,7 +12,7 @@ from bench.lived.bank import HALVES, half_of, load, select
 from bench.lived.facts import Fact, draw, facts_of, keep
 from bench.lived.figures import Outcome, tabulate
 from bench.lived.pairs import keep as keep_notes
-from bench.lived.stores import MODEL, Fresh, embedders, evidence, now_of, stands, tell
+from bench.lived.stores import MODEL, embedders, evidence, now_of, stands, tell
 from bench.options import Options
 from bench.table import Cell, Table
 from haversack.engine.namespace import Namespace
@@ -137,9 +137,7 @@ def _turns(ns: Namespace, store: str, conversation: Conversation, now: datetime,
             yield _outcome(store, half_of(place), evidence(ns, context, context.text, query.gold))
 
 
-def _facts(
-    ns: Namespace, store: str, facts: Sequence[tuple[Fact, str]], now: datetime, half: str
-) -> Iterator[Outcome]:
+def _facts(ns: Namespace, store: str, facts: Sequence[tuple[Fact, str]], now: datetime, half: str) -> Iterator[Outcome]:
     for fact, own in facts:
         for question in fact.questions if half in ("all", fact.half) else ():
             context = ns.context(question, budget=_BUDGET, model=MODEL, now=now)
