@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-
 from bench.__main__ import LIVED
 from bench.lived.bank import HALVES, Block, half_of, load, select
 from bench.lived.facts import SIZES, draw, facts_of
@@ -20,6 +19,7 @@ from bench.lived.pairs import pairs_of
 from bench.options import Options
 from bench.peers.evidence import words_of
 from bench.table import Table
+
 from haversack.evaluation.conversations import load as load_conversations
 
 _BANKS = ("facts", "now", "numbers", "scripts", "nonsense")
@@ -52,7 +52,7 @@ def chat(tmp_path: Path) -> Path:
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     roles = {"Ilse": "user", "Noor": "assistant"}
-    return _own(tmp_path / "log.jsonl", [(roles[speaker], *rest) for speaker, *rest in _TALK])
+    return _own(tmp_path / "log.jsonl", [(roles[who], session, at, text) for who, session, at, text in _TALK])
 
 
 @pytest.fixture
