@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bench.lived.bank import Block, half_of, load
 from bench.lived.figures import Outcome, tabulate
-from bench.lived.stores import MODEL, Fresh, embedders, evidence, now_of, stands, tell
+from bench.lived.stores import MODEL, embedders, evidence, now_of, stands, tell
 from bench.options import Options
 from bench.table import Table
 from haversack.engine.namespace import Namespace
@@ -86,22 +86,19 @@ def run(options: Options) -> Iterator[Table]:
     for name, fresh in embedders(options).items():
         found, turns = list[tuple[str, Outcome]](), list[Outcome]()
         for label, conversations in sets.items():
-            for size, draws in SIZES.items():
-                for conversation in conversations:
-                    for number in range(draws):
-                        chosen = draw(facts_of(conversation), size, f"{conversation.name} {number}")
-                        with fresh() as sack:
-                            ns = sack.namespace()
-                            tell(ns, conversation.turns)
-                            ids = keep(ns, chosen, conversation)
-                            found += _asked(ns, chosen, ids, conversation, label, options.half)
-                            turns += [] if number else _turns(ns, conversation, (label, size), options.half)
-            turns += _alone(fresh, conversations, label, options.half)
+            for conversation in conversations:
+                for facts, ask_turns in _loads(conversation):
+                    with fresh() as sack:
+                        ns = sack.namespace()
+                        tell(ns, conversation.turns)
+                        ids = keep(ns, facts, conversation)
+                        found += _asked(ns, facts, ids, conversation, label, options.half)
+                        turns += _turns(ns, conversation, (label, len(facts)), options.half) if ask_turns else ()
         yield tabulate(
             f"facts-{name}",
             f"Facts beside real turns, embedder {name}: % of questions",
             (("", "facts"), _COLUMNS),
-            [outcome for _, outcome in found],
+            _sorted([outcome for _, outcome in found]),
         )
         yield tabulate(
             f"facts-about-{name}",
@@ -113,9 +110,22 @@ def run(options: Options) -> Iterator[Table]:
             f"facts-turns-{name}",
             f"The conversations' own questions beside facts, embedder {name}: evidence recall in %",
             (("", "facts"), [f"B{budget}" for budget in _TURN_BUDGETS]),
-            sorted(turns, key=lambda each: (str(each.labels[0]), int(str(each.labels[1])))),
+            _sorted(turns),
             "contexts of all kinds of memories; 0 facts: the turns alone",
         )
+
+
+def _loads(conversation: Conversation) -> Iterator[tuple[list[Fact], bool]]:
+    """Yield the facts of each store, and whether the conversation's own questions are asked there as well."""
+    yield [], True
+    facts = facts_of(conversation)
+    for size, draws in SIZES.items():
+        for number in range(draws):
+            yield draw(facts, size, f"{conversation.name} {number}"), number == 0
+
+
+def _sorted(found: Sequence[Outcome]) -> list[Outcome]:
+    return sorted(found, key=lambda each: (str(each.labels[0]), int(str(each.labels[1]))))
 
 
 def _asked(
@@ -129,14 +139,6 @@ def _asked(
             there = own in context.items and stands(fact.text, context.text)
             figures = (100.0 * (hits[:1] == [own]), 100.0 * (own in hits), 100.0 * there)
             yield fact.about, Outcome(labels=(label, len(facts)), half=fact.half, figures=figures)
-
-
-def _alone(fresh: Fresh, conversations: Sequence[Conversation], label: str, half: str) -> Iterator[Outcome]:
-    for conversation in conversations:
-        with fresh() as sack:
-            ns = sack.namespace()
-            tell(ns, conversation.turns)
-            yield from _turns(ns, conversation, (label, 0), half)
 
 
 def _turns(ns: Namespace, conversation: Conversation, labels: tuple[str, int], half: str) -> Iterator[Outcome]:
