@@ -40,6 +40,15 @@ ALONE = {
     "mcp": "bench.mcp.cost:run",
 }
 """What runs in the project's own environment."""
+LIVED = {
+    "facts": "bench.lived.facts:run",
+    "now": "bench.lived.now:run",
+    "numbers": "bench.lived.numbers:run",
+    "scripts": "bench.lived.scripts:run",
+    "nonsense": "bench.lived.nonsense:run",
+    "prompts": "bench.lived.prompts:run",
+}
+"""What people live on beside turns, in sets of our own; minutes each, so asked for by name."""
 BESIDE = {
     "peers": "bench.peers.recall:run",
     "peer-speed": "bench.peers.speed:run",
@@ -47,6 +56,7 @@ BESIDE = {
     "history": "bench.history.compare:run",
 }
 """What needs the peers' environment: `make bench-peers`."""
+_ALL = ALONE | LIVED | BESIDE
 
 
 def main() -> None:
@@ -58,6 +68,10 @@ def main() -> None:
         conversations=asked.conversations,
         full=asked.full,
         vectors=Path(asked.vectors) if asked.vectors else None,
+        half=asked.half,
+        locomo=asked.locomo,
+        beam=asked.beam,
+        memdaily=tuple(asked.memdaily),
         **({"embedders": tuple(asked.embedders.split(","))} if asked.embedders else {}),
     )
     tables: list[Table] = []
@@ -76,20 +90,22 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", choices=[*ALONE, *BESIDE, []], metavar="NAME", help=", ".join(ALONE | BESIDE)
-    )
+    parser.add_argument("names", nargs="*", choices=[*_ALL, []], metavar="NAME", help=", ".join(_ALL))
     parser.add_argument("--json", metavar="FILE", help="write the tables and the machine's description")
     parser.add_argument("--conversations", type=int, metavar="N", help="only the first N conversations of each set")
     parser.add_argument("--embedders", metavar="A,B", help="of none, default, onnx")
     parser.add_argument("--vectors", metavar="FOLDER", help="keep the vectors of texts here between runs")
+    parser.add_argument("--half", choices=("all", "tune", "held"), default="all", help="of the sets in bench/lived")
+    parser.add_argument("--locomo", metavar="FILE", type=Path, help="real chats for the sets in bench/lived")
+    parser.add_argument("--beam", metavar="FILE", type=Path, help="real assistant logs for them")
+    parser.add_argument("--memdaily", metavar="FILE", type=Path, nargs="*", default=[], help="with scripts: MemDaily")
     parser.add_argument("--cpu", action="store_true", help="time calls by processor time, on a busy machine")
     parser.add_argument("--full", action="store_true", help="also a million memories")
     return parser.parse_args()
 
 
 def _run(name: str, options: Options) -> Iterable[Table]:
-    module, function = (ALONE | BESIDE)[name].split(":")
+    module, function = _ALL[name].split(":")
     try:
         runner = getattr(import_module(module), function)
     except ModuleNotFoundError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from haversack.evaluation.conversations import Conversation, load
+
 __all__ = ["Options"]
 
 
@@ -22,3 +24,23 @@ class Options:
     """Folder where the vectors of texts are kept between runs; models that take minutes are then asked once."""
     embedders: tuple[str, ...] = ("none", "default", "onnx")
     """Which of Haversack's embedders to measure; those that are not installed are left out."""
+    locomo: Path | None = None
+    """File of real chats; `locomo10.json` in `data` by default."""
+    beam: Path | None = None
+    """File of real assistant logs; `beam-100k.json.gz` in `data` by default."""
+    memdaily: tuple[Path, ...] = ()
+    """Files of MemDaily."""
+    half: str = "all"
+    """Which half of a set of ours is asked: `tune`, `held` or `all`."""
+
+    def real(self) -> dict[str, list[Conversation]]:
+        """Return the real conversations that are there, by sort."""
+        files = {
+            "chats": self.locomo or self.data / "locomo10.json",
+            "logs": self.beam or self.data / "beam-100k.json.gz",
+        }
+        return {
+            label: load(path)[: self.conversations]
+            for label, path in files.items()
+            if path.exists() or path in (self.locomo, self.beam)
+        }
