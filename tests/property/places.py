@@ -98,9 +98,8 @@ class Place:
         self._setup = setup
         self._kept = None if setup.in_file else _Kept()
         self._opened = ExitStack()
-        looks, drawn = count(), count(1)
-        self._clock = lambda: START + timedelta(seconds=next(looks))
-        self._entropy = lambda size: (next(drawn) << 40).to_bytes(size, "big")
+        self._looks = count()
+        self._drawn = count(1)
 
     def open(
         self,
@@ -137,8 +136,8 @@ class Place:
                 embedder=embedder,
                 settings=Settings(),
                 memory=memory,
-                clock=self._clock,
-                entropy=self._entropy,
+                clock=lambda: START + timedelta(seconds=next(self._looks)),
+                entropy=lambda size: (next(self._drawn) << 40).to_bytes(size, "big"),
                 counter=calibrations.counter,
                 calibrations=calibrations,
             )

@@ -112,10 +112,10 @@ def lived(setup: Setup, steps: Sequence[tuple[str, list[str]]]) -> tuple[str, st
 @given(LIVES)
 @settings(max_examples=25)
 def test_every_back_end_and_any_number_of_engines_give_the_same_bytes(steps: list[tuple[str, list[str]]]) -> None:
-    told, after, anew = lived(SETUPS[0], steps)
-    assert anew == after
-    for setup in SETUPS[1:]:
-        assert lived(setup, steps) == (told, after, anew)
+    first, *others = (lived(setup, steps) for setup in SETUPS)
+    assert first[1] == first[2]
+    for other in others:
+        assert other == first
 
 
 def twins(order: Sequence[int]) -> list[Memory]:

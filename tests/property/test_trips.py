@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import cast
 
 import pytest
 
@@ -44,7 +45,11 @@ def calls() -> Counter[str]:
 @pytest.fixture(params=SETUPS, ids=str)
 def sack(request: pytest.FixtureRequest, calls: Counter[str]) -> Iterator[Haversack]:
     with request.param.place() as place:
-        yield place.open(over=lambda store: Counted(store, calls))
+
+        def over(store: Store) -> Store:
+            return cast("Store", Counted(store, calls))
+
+        yield place.open(over=over)
 
 
 @pytest.fixture
