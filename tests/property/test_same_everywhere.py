@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 
 from haversack import Namespace
 from haversack.compaction import CompactionConfig
+from haversack.embed.embedder import Embedder
+from haversack.embed.own import OwnEmbedder
 from haversack.engine.settings import MemorySettings
 from haversack.errors import BudgetError, HaversackError
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.store.port import Batch
 
+from .interleaving_world import Hashing
 from .places import SETUPS, START, Setup, everywhere
 
 VOCABULARY = ("the", "tide", "at", "Veere", "turns", "会議", "🚲", "café", "red", "boat", "4", "µ")
@@ -99,20 +102,22 @@ def answers(ns: Namespace) -> str:
     return json.dumps([said, prompt.to_dict()], default=str)
 
 
-def lived(setup: Setup, steps: Sequence[tuple[str, list[str]]]) -> tuple[str, str, str]:
+def lived(setup: Setup, steps: Sequence[tuple[str, list[str]]], embedder: Embedder | None) -> tuple[str, str, str]:
     """What the steps answered, what the engines answer then, and what new ones answer."""
     with setup.place() as place:
-        with place.open(memory=MEMORY) as sack:
+        with place.open(memory=MEMORY, embedder=embedder) as sack:
             told = live_through(sack.namespace("n"), steps)
             after = answers(sack.namespace("n"))
-        with place.open(memory=MEMORY) as sack:
+        with place.open(memory=MEMORY, embedder=embedder) as sack:
             return told, after, answers(sack.namespace("n"))
 
 
-@given(LIVES)
+@given(LIVES, st.sampled_from([None, OwnEmbedder(Hashing())]))
 @settings(max_examples=25)
-def test_every_back_end_and_any_number_of_engines_give_the_same_bytes(steps: list[tuple[str, list[str]]]) -> None:
-    first, *others = (lived(setup, steps) for setup in SETUPS)
+def test_every_back_end_and_any_number_of_engines_give_the_same_bytes(
+    steps: list[tuple[str, list[str]]], embedder: Embedder | None
+) -> None:
+    first, *others = (lived(setup, steps, embedder) for setup in SETUPS)
     assert first[1] == first[2]
     for other in others:
         assert other == first
