@@ -18,7 +18,7 @@ OPENERS = frozenset({"Core", "Haversack", "MemoryStore", "Setup", "SqliteSite", 
 ON_ITS_OWN = {
     "places.py": "It is the one way.",
     "interleaving_world.py": "Two engines are its subject: schedules, which are played in memory and on files.",
-    "test_interleaving_sqlite.py": "The same: two stores are open on each file.",
+    "interleaving_files.py": "The same: two stores are open on each file.",
     "test_backup.py": "No engine: one store is copied into another, in memory and in files both ways.",
     "test_compaction.py": "No engine: one compaction, killed in the midst of it.",
     "test_maintenance.py": "No engine but one, in a Setup: a run and its undoing; snapshots need files.",
