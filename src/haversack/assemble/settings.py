@@ -46,7 +46,7 @@ class SupportingContextConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrimingConfig:
-    """The limits of priming: of what a session begins with, and of what prompts in sections hold without its answering."""
+    """Limits of what a session begins with, and of what prompts in sections hold that does not answer."""
 
     enabled: bool = True
     """Whether anything is primed, earlier sessions included."""

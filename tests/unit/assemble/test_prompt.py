@@ -216,6 +216,7 @@ def test_an_exchange_that_does_not_fit_keeps_its_question_and_its_newest_calls(
     )
     whole = build_prompt(query="x", pricer=pricer, window=1000, history=history)
     assert len(whole.parts) == len(history) + 1
+    results: list[int] = []
     for window in range(60, whole.tokens):
         prompt = build_prompt(query="x", pricer=pricer, window=window, history=history)
         said = [message.text for message in prompt.parts[:-1]]
