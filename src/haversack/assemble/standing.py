@@ -37,6 +37,8 @@ def standing_code(memory: Memory, standing: frozenset[str]) -> str | None:
 
 def without_repeats(candidates: Sequence[Candidate], standing: frozenset[str]) -> list[Candidate]:
     """Return the candidates, those marked that repeat what stands in the prompt."""
+    if not standing:
+        return list(candidates)
     return [
         one
         if one.filtered or (code := standing_code(one.memory, standing)) is None
