@@ -91,7 +91,6 @@ def _layout(core: Core, asked: str | Layout | None, budget: object) -> Layout:
     if chosen is not None:
         return core.settings.layout_named(chosen)
     supporting = core.memory.supporting_context
-    if supporting.has_sections:
+    if supporting.has_sections or (isinstance(budget, Budget) and budget.shares):
         return supporting.layout()
-    name = "sections" if isinstance(budget, Budget) and budget.shares else "flat"
-    return replace(core.settings.layout_named(name), ratio=supporting.budget_ratio)
+    return replace(core.settings.layout_named("flat"), ratio=supporting.budget_ratio)

@@ -354,3 +354,12 @@ def test_priming_starts_a_session_with_what_is_known(engine: Callable[..., Haver
     assert "Name: Mira" in primed.context.text
     assert "Petrel" in primed.context.text
     assert 0 < primed.tokens <= 4000
+
+
+def test_what_no_verdict_is_about_is_counted(engine: Callable[..., Haversack]) -> None:
+    ns = engine(MemoryStore(), widest=70).namespace("a")
+    ns.remember_many([{"content": f"fact number {n} about boats"} for n in range(120)])
+    for budget, beyond in ((500, 0), (100_000, 50)):
+        context = ns.context("boats", budget=budget)
+        assert (context.beyond, context.to_dict()["beyond"]) == (beyond, beyond)
+    assert "50 more were not looked at (engine.widest)" in str(context)
