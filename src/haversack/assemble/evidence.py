@@ -24,16 +24,16 @@ def worth_their_tokens(candidates: Sequence[Candidate], counter: Counter, least:
     """Return the candidates, those marked that are not worth their tokens.
 
     Scores are probabilities of use, so their sum is the evidence to be expected. The best come first; the list ends
-    where the next 1,000 tokens would add less than the share `least` to the evidence, with what the prompt holds
-    already counted in. The point depends on what stands before it and right behind it, not on the window.
+    where the next 1,000 tokens would add less than the share `least` to the evidence. The point depends on what stands
+    before it and right behind it, not on the window. What stands in the history is not counted: what scores best there
+    is often the question itself.
     Pinned memories, parents of what stays, and what belongs in its section without answering are left as they are.
     """
     answers = [n for n, one in enumerate(candidates) if one.filtered is None and one.answers and one.score > 0]
     answers.sort(key=lambda n: (-candidates[n].score, candidates[n].memory.id))
     prices = line_prices([candidates[n] for n in answers], counter)
     scores = [candidates[n].score for n in answers]
-    standing = sum(one.score for one in candidates if one.filtered in {"in_history", "stands_already"})
-    out = {n for n in answers[_end(scores, prices, standing, least) :] if not candidates[n].memory.pinned}
+    out = {n for n in answers[_end(scores, prices, least) :] if not candidates[n].memory.pinned}
     kept = [one.memory for n, one in enumerate(candidates) if n not in out] if out else []
     needed = {name for memory in kept if (name := parent_of(memory))}
     return [
@@ -42,9 +42,9 @@ def worth_their_tokens(candidates: Sequence[Candidate], counter: Counter, least:
     ]
 
 
-def _end(scores: Sequence[float], prices: Sequence[int], standing: float, least: float) -> int:
+def _end(scores: Sequence[float], prices: Sequence[int], least: float) -> int:
     """Return how many of the best are worth their tokens."""
-    evidence = list(accumulate(scores, initial=standing))
+    evidence = list(accumulate(scores, initial=0.0))
     tokens = list(accumulate(prices, initial=0))
     far = 0
     for place in range(len(scores)):

@@ -33,9 +33,11 @@ def test_the_list_ends_where_the_next_thousand_tokens_add_too_little(make_candid
     assert left(worth_their_tokens(found, exact, 0.01)) == ["m0", "m1", "m2", "m3", "m4", "m5"]
 
 
-def test_what_the_prompt_holds_already_counts_and_costs_nothing(make_candidate: Make, exact: Counter) -> None:
-    said = structs.replace(make_candidate("said", 2.0, number=9), filtered="in_history")
-    assert left(worth_their_tokens([said, *priced(make_candidate, *SCORES)], exact, 0.06)) == ["m0", "m1"]
+def test_a_question_that_stands_in_the_history_is_no_evidence(make_candidate: Make, exact: Counter) -> None:
+    said = structs.replace(make_candidate("said", 0.99, number=9), filtered="in_history")
+    judged = worth_their_tokens([said, *priced(make_candidate, *SCORES)], exact, 0.06)
+    assert judged[0] == said
+    assert left(judged) == ["m0", "m1", "m2"]
 
 
 def test_few_tokens_are_judged_by_what_they_would_add_in_a_thousand(make_candidate: Make, exact: Counter) -> None:
