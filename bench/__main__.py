@@ -35,7 +35,6 @@ ALONE = {
     "planted": "bench.compaction.planted:run",
     "watching": "bench.compaction.watching:run",
     "recall": "bench.peers.recall:ours_alone",
-    "prompts": "bench.recall.prompts:run",
     "growth": "bench.growth.run:measure",
     "server": "bench.server.load:run",
     "mcp": "bench.mcp.cost:run",
