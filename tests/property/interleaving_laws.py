@@ -113,7 +113,7 @@ def _numbered(lines: Iterable[str]) -> Iterator[str]:
 
 def _lines(space: Held) -> Iterator[str]:
     for memory in space.memories.values():
-        yield f"{space.name} {replace(memory, speaker=str(memory.speaker), born=0, changed=0)}"
+        yield f"{space.name} {replace(memory, born=0, changed=0)}"
     for turn in space.turns.values():
         yield f"{space.name} turn {turn.session} {turn.position} {turn.message.text} {turn.key}"
     for record in space.records:

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import haversack
 from haversack.model.memory import Memory
+
+from .places import Setup, everywhere
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = st.lists(st.integers(0, 30), min_size=1, max_size=7, unique=True)
@@ -18,10 +19,11 @@ def day(number: float) -> datetime:
     return START + timedelta(days=number)
 
 
+@everywhere
 @settings(max_examples=150, deadline=None)
 @given(alice=DAYS, bob=DAYS, order=st.randoms(use_true_random=False), calls=st.booleans())
 def test_each_moment_has_the_statement_that_was_made_last_before_it(
-    alice: list[int], bob: list[int], order: object, calls: object
+    setup: Setup, alice: list[int], bob: list[int], order: object, calls: object
 ) -> None:
     """Law: told in any order, one statement of a subject is true at each moment from its first one on; none is lost."""
     told = [
@@ -30,7 +32,7 @@ def test_each_moment_has_the_statement_that_was_made_last_before_it(
         for at in days
     ]
     order.shuffle(told)  # pyright: ignore[reportAttributeAccessIssue]
-    with haversack.open(":memory:", embedder="none") as sack:
+    with setup.open() as sack:
         ns = sack.namespace()
         kept: list[Memory] = ns.remember_many(told) if calls else [ns.remember(**one) for one in told]  # pyright: ignore[reportArgumentType, reportCallIssue]
         assert [memory.content for memory in kept] == [one["content"] for one in told]

@@ -12,10 +12,10 @@ from msgspec import structs
 from haversack.assemble import LAYOUTS, Candidate
 from haversack.assemble.layout import Layout, Sharing
 from haversack.assemble.order import entry_order
-from haversack.store.memory import MemoryStore
 
+from .places import Setup, everywhere
 from .test_laws_context import candidates, layouts
-from .test_same_everywhere import WORDS, opened
+from .test_same_everywhere import WORDS
 
 TOLD = st.lists(
     st.tuples(st.sampled_from(["fact", "decision", "passage", "correction", "summary"]), WORDS, st.floats(0, 1)),
@@ -24,15 +24,17 @@ TOLD = st.lists(
 )
 
 
+@everywhere
 @given(TOLD, WORDS, st.integers(0, 120), st.sampled_from(list(LAYOUTS)))
 @settings(deadline=None)
 def test_background_scores_less_than_every_answer(
-    told: Sequence[tuple[str, list[str], float]], asked: list[str], budget: int, layout: str
+    setup: Setup, told: Sequence[tuple[str, list[str], float]], asked: list[str], budget: int, layout: str
 ) -> None:
-    ns = opened(MemoryStore()).namespace("n")
-    for kind, words, importance in told:
-        ns.remember(" ".join(words), kind=kind, importance=importance)
-    rows = ns.context(" ".join(asked), budget=budget, layout=layout).verdicts
+    with setup.open() as sack:
+        ns = sack.namespace("n")
+        for kind, words, importance in told:
+            ns.remember(" ".join(words), kind=kind, importance=importance)
+        rows = ns.context(" ".join(asked), budget=budget, layout=layout).verdicts
     background = [row.score for row in rows if set(row.parts) == {"importance", "pinned"}]
     answers = [row.score for row in rows if len(row.parts) > 2]  # a parent has none
     assert max(background, default=0) < min(answers, default=1)

@@ -8,8 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-import haversack
 from haversack.errors import BudgetError, InputError
+
+from .places import Setup, everywhere
 
 IDS = st.sampled_from(["", "same", "same", "a", "b"])
 WORDS = st.sampled_from(["", " ", "rig the boat", "the tide turns at four " * 9])
@@ -31,11 +32,12 @@ def message_of(step: tuple[str, Any]) -> dict[str, Any]:
     return {"role": kind, "content": said}
 
 
+@everywhere
 @given(st.lists(STEP, max_size=20), st.integers(40, 400), st.sampled_from(["which boat?", None]), st.booleans())
 def test_whatever_a_log_lacks_calls_and_results_stay_together(
-    steps: list[tuple[str, Any]], window: int, query: str | None, compacted: object
+    setup: Setup, steps: list[tuple[str, Any]], window: int, query: str | None, compacted: object
 ) -> None:
-    with haversack.open(":memory:", embedder="none") as sack:
+    with setup.open() as sack:
         session = sack.namespace("n").session("s")
         session.extend([message_of(step) for step in steps])
         if compacted:

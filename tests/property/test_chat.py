@@ -14,12 +14,12 @@ from haversack.chat.settings import ChatSettings
 from haversack.chat.spending import FIELD
 from haversack.chat.talk import Talk
 from haversack.chat.tools import Result
-from haversack.config import Config
 from haversack.engine.settings import MemorySettings
 from haversack.errors import HaversackError, ServiceError
 from haversack.llm.port import Cancel, Reply, ServiceCancelled
 from haversack.model.message import Message, Role, ToolCall
-from haversack.wiring import open_haversack
+
+from .places import Setup, everywhere
 
 WORDS = st.lists(st.text("ab \n", min_size=1, max_size=3), max_size=4)
 
@@ -111,12 +111,13 @@ class Silence:
         return str(share)
 
 
+@everywhere
 @example(rounds=[Round((), 2, breaks=False)], stop=0)
 @example(rounds=[Round(("a", "b"), 2, breaks=False)], stop=1)
 @given(rounds=ROUNDS, stop=st.integers(0, 6))
-def test_nothing_that_was_said_is_lost_and_no_call_is_left_open(rounds: list[Round], stop: int) -> None:
+def test_nothing_that_was_said_is_lost_and_no_call_is_left_open(setup: Setup, rounds: list[Round], stop: int) -> None:
     memory = MemorySettings(context_window=4000, output_buffer=500)
-    with open_haversack(":memory:", embedder="none", config=Config(memory=memory)) as sack:
+    with setup.open(memory=memory) as sack:
         ns = sack.namespace("n")
         model = Model(rounds)
         talk = Talk(

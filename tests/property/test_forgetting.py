@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from haversack.engine.namespace import Namespace
 from haversack.model.memory import Source
-from haversack.store.memory import MemoryStore
 
-from .repeating import open_over
+from .places import Setup, everywhere
 
 KINDS = st.sampled_from(["fact", "decision", "insight"])
 SHAPES = st.lists(st.tuples(KINDS, st.integers(0, 30), st.booleans()), max_size=12)
@@ -44,48 +43,51 @@ def words(ns: Namespace) -> str:
     return b"".join(ns.take_out()).decode()
 
 
+@everywhere
 @given(shapes=SHAPES, aim=AIMS)
 def test_a_preview_names_exactly_what_a_hard_forget_removes(
-    shapes: list[tuple[str, int, bool]], aim: dict[str, Any]
+    setup: Setup, shapes: list[tuple[str, int, bool]], aim: dict[str, Any]
 ) -> None:
-    store = open_over(MemoryStore())
-    ns, other = store.namespace("mine"), store.namespace("other")
-    fill(ns, shapes)
-    fill(other, shapes)
-    before_other = words(other)
-    before = {memory.id: memory for memory in ns.page(limit=1000).memories}
-    turns = {turn.id: turn for name in ("s0", "s1") for turn in ns.session(name).turns()}
+    with setup.open() as sack:
+        ns, other = sack.namespace("mine"), sack.namespace("other")
+        fill(ns, shapes)
+        fill(other, shapes)
+        before_other = words(other)
+        before = {memory.id: memory for memory in ns.page(limit=1000).memories}
+        turns = {turn.id: turn for name in ("s0", "s1") for turn in ns.session(name).turns()}
 
-    planned = ns.forget(hard=True, preview=True, **aim)
-    done = ns.forget(hard=True, **aim)
+        planned = ns.forget(hard=True, preview=True, **aim)
+        done = ns.forget(hard=True, **aim)
 
-    assert replace(done, preview=True, at=None, certificate="") == planned
-    gone = {*done.memories, *done.derived}
-    left = {memory.id for memory in ns.page(limit=1000).memories}
-    assert left == set(before) - gone
-    assert {turn.id for name in ("s0", "s1") for turn in ns.session(name).turns()} == set(turns) - set(done.turns)
-    for memory_id in left:
-        source = before[memory_id].source
-        assert not gone & set(source.memories)
-        assert not set(done.turns) & set(source.turns)
-    rest = words(ns)
-    assert all(before[memory_id].content not in rest for memory_id in gone)
-    assert all(turns[turn_id].message.text not in rest for turn_id in done.turns)
-    assert words(other) == before_other
+        assert replace(done, preview=True, at=None, certificate="") == planned
+        gone = {*done.memories, *done.derived}
+        left = {memory.id for memory in ns.page(limit=1000).memories}
+        assert left == set(before) - gone
+        assert {turn.id for name in ("s0", "s1") for turn in ns.session(name).turns()} == set(turns) - set(done.turns)
+        for memory_id in left:
+            source = before[memory_id].source
+            assert not gone & set(source.memories)
+            assert not set(done.turns) & set(source.turns)
+        rest = words(ns)
+        assert all(before[memory_id].content not in rest for memory_id in gone)
+        assert all(turns[turn_id].message.text not in rest for turn_id in done.turns)
+        assert words(other) == before_other
 
 
+@everywhere
 @given(shapes=SHAPES, aim=AIMS.filter(lambda aim: "everything" not in aim))
 def test_a_soft_forget_restored_is_as_if_it_had_not_been(
-    shapes: list[tuple[str, int, bool]], aim: dict[str, Any]
+    setup: Setup, shapes: list[tuple[str, int, bool]], aim: dict[str, Any]
 ) -> None:
-    ns = open_over(MemoryStore()).namespace("mine")
-    fill(ns, shapes)
+    with setup.open() as sack:
+        ns = sack.namespace("mine")
+        fill(ns, shapes)
 
-    def ask() -> list[tuple[str, float]]:
-        return [(hit.id, round(hit.score, 6)) for hit in ns.recall("said known", top_k=100, now="2026-01-01")]
+        def ask() -> list[tuple[str, float]]:
+            return [(hit.id, round(hit.score, 6)) for hit in ns.recall("said known", top_k=100, now="2027-01-01")]
 
-    before = ask()
-    done = ns.forget(**aim)
-    assert not {memory_id for memory_id, _ in ask()} & set(done.memories)
-    ns.restore(done.memories)
-    assert ask() == before
+        before = ask()
+        done = ns.forget(**aim)
+        assert not {memory_id for memory_id, _ in ask()} & set(done.memories)
+        ns.restore(done.memories)
+        assert ask() == before

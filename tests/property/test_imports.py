@@ -7,17 +7,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.engine.namespace import Namespace
 from haversack.model.memory import Source
-from haversack.store.memory import MemoryStore
-from haversack.store.sqlite.store import SqliteStore
 from haversack.transfer import read_files
 
-from .repeating import open_over
+from .places import Setup, everywhere
 
 KINDS = st.sampled_from(["fact", "decision", "insight"])
 SHAPES = st.lists(st.tuples(KINDS, st.integers(0, 30), st.booleans()), max_size=8)
@@ -54,29 +51,27 @@ def shown(ns: Namespace) -> tuple[object, ...]:
     return turns, ns.everything(), ns.stats(), sorted(ns.take_out())
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@everywhere
 @given(
     shapes=SHAPES,
     aims=st.lists(st.tuples(AIMS, st.booleans()), min_size=1, max_size=3),
     form=st.sampled_from(sorted(CHATS)),
 )
 def test_an_import_brings_nothing_back(
-    kind: str, shapes: list[tuple[str, int, bool]], aims: list[tuple[dict[str, Any], bool]], form: str
+    setup: Setup, shapes: list[tuple[str, int, bool]], aims: list[tuple[dict[str, Any], bool]], form: str
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        store = MemoryStore() if kind == "memory" else SqliteStore(Path(folder) / "memory.db")
-        with open_over(store) as sack:
-            ns = sack.namespace("mine")
-            fill(ns, shapes)
-            chat, own = Path(folder) / "log.json", Path(folder) / "own.jsonl"
-            chat.write_text(json.dumps(CHATS[form]))
-            landed = ns.bring_in(read_files([chat], format=form))
-            assert (landed.turns + landed.memories, landed.bad) == (3, 0)
-            own.write_bytes(b"".join(ns.take_out()))
-            for aim, hard in aims:
-                ns.forget(hard=hard, **aim)
-            left = shown(ns)
-            for path, name in ((own, "haversack"), (chat, form), (own, "haversack")):
-                done = ns.bring_in(read_files([path], format=name))
-                assert (done.turns, done.memories, done.records, done.bad) == (0, 0, 0, 0)
-                assert shown(ns) == left
+    with tempfile.TemporaryDirectory() as folder, setup.open() as sack:
+        ns = sack.namespace("mine")
+        fill(ns, shapes)
+        chat, own = Path(folder) / "log.json", Path(folder) / "own.jsonl"
+        chat.write_text(json.dumps(CHATS[form]))
+        landed = ns.bring_in(read_files([chat], format=form))
+        assert (landed.turns + landed.memories, landed.bad) == (3, 0)
+        own.write_bytes(b"".join(ns.take_out()))
+        for aim, hard in aims:
+            ns.forget(hard=hard, **aim)
+        left = shown(ns)
+        for path, name in ((own, "haversack"), (chat, form), (own, "haversack")):
+            done = ns.bring_in(read_files([path], format=name))
+            assert (done.turns, done.memories, done.records, done.bad) == (0, 0, 0, 0)
+            assert shown(ns) == left

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from .interleaving import Tally, in_turn, tally
+from .interleaving_schedules import Tally, in_turn, tally
 from .interleaving_verbs import EXPLAINED, VERBS, Verb, public_names
 
 pytestmark = pytest.mark.slow

@@ -216,6 +216,29 @@ def test_more_never_hurts_what_stands_there_in_full(
     assert carried(budget + step) >= carried(budget) - 1e-9
 
 
+@given(candidates(pins=False), st.integers(1, 700), st.integers(1, 200), COUNTER, FORMAT)
+def test_what_stood_in_full_gives_way_to_whole_items_alone(
+    found: list[Candidate], budget: int, step: int, counter: Counter, form: Format
+) -> None:
+    for layout in (layout for layout in LAYOUTS.values() if layout.sharing is not Sharing.WEIGHT):
+        before, after = (_whole(packed(found, room, counter, layout, form)) for room in (budget, budget + step))
+        assert before <= after or after - before, "a whole item left, and none came"
+
+
+def _whole(context: Context | None) -> set[str]:
+    assert context is not None
+    return {row.memory_id for row in context.verdicts if row.verdict is Outcome.KEPT}
+
+
+@given(candidates(), BUDGET, COUNTER, layouts(), FORMAT)
+def test_a_shorter_form_takes_a_third_at_most_while_others_wait(
+    found: list[Candidate], budget: int, counter: Counter, layout: Layout, form: Format
+) -> None:
+    context = packed(found, budget, counter, layout, form)
+    short = [] if context is None else [row for row in context.verdicts if row.verdict is Outcome.SHORTENED]
+    assert sum(row.tokens > budget / 3 + 40 for row in short) <= 1, "40: a header that it opened"
+
+
 @given(candidates(), BUDGET, layouts(), FORMAT)
 def test_no_item_that_fits_is_left_out(found: list[Candidate], budget: int, layout: Layout, form: Format) -> None:
     counter = COUNTERS[0]
@@ -224,10 +247,8 @@ def test_no_item_that_fits_is_left_out(found: list[Candidate], budget: int, layo
         return
     by_id = {candidate.memory.id: candidate for candidate in found}
     whole = [row.memory_id for row in context.verdicts if row.verdict is Outcome.KEPT]
-    item = FRAMES[form].item
-    short = [by_id[row.memory_id].memory for row in context.verdicts if row.verdict is Outcome.SHORTENED]
-    if any(counter.count(item(memory, memory.content)) >= LONG for memory in short):
-        return  # a long one is shortened before others take the room
+    if layout.sharing is Sharing.WEIGHT and any(row.verdict is Outcome.SHORTENED for row in context.verdicts):
+        return  # a long one is shortened into its section's share before other sections take the room
     family = families(found, context, counter)
     for row in [row for row in context.verdicts if row.reason == "no_room"][:6]:
         above = [name for name in upwards(row.memory_id, family) if name not in whole]

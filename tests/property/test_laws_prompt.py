@@ -126,6 +126,7 @@ def built(draw: st.DrawFn) -> tuple[Prompt, ModelPricer, int] | None:
             candidates=candidates_of(seed, draw(st.sampled_from([0, 3, 40]))),
             layout=draw(st.sampled_from(sorted(LAYOUTS))),
             format=draw(st.sampled_from(list(Format))),
+            least_evidence=draw(st.sampled_from([0.0, 0.06])),
         )
     except BudgetError as refused:
         if refused.ledger is None:
@@ -207,6 +208,40 @@ def check_legal(messages: Sequence[Message]) -> None:
             assert not open_calls, "a call without all its results"
             open_calls = {call.id for call in message.tool_calls}
     assert not open_calls
+
+
+@given(st.sampled_from(PRICERS), st.integers(0, 5000), st.integers(1, 6), st.sampled_from(["flat", "cached"]))
+def test_an_open_exchange_is_cut_from_its_oldest_results_on(
+    pricer: ModelPricer, seed: int, rounds: int, layout: str
+) -> None:
+    random = Random(seed)
+    since = [
+        Past(message=message, id=f"s{number}")
+        for number in range(rounds)
+        for message in (
+            Message(role=Role.ASSISTANT, tool_calls=(ToolCall(id=f"c{number}", name="look", arguments="{}"),)),
+            Message(role=Role.TOOL, parts=(Text(words(random, 200)),), tool_call_id=f"c{number}"),
+        )
+    ]
+
+    def build(window: int) -> Prompt:
+        return build_prompt(query="What of it?", since=since, pricer=pricer, window=window, layout=layout)
+
+    whole = build(100_000)
+    assert [past.message for past in since] == list(whole.parts[1:])
+    refused = False
+    for window in sorted(random.sample(range(30, whole.tokens), 12), reverse=True):
+        try:
+            prompt = build(window)
+        except BudgetError:
+            refused = True
+            continue
+        assert not refused, "a smaller window holds what a larger one did not"
+        check_legal(prompt.parts)
+        assert prompt.parts[0].text == "What of it?"
+        assert prompt.tokens <= window
+        left_out = sum(row.verdict == "dropped" for row in prompt.turns)
+        assert len(prompt.parts) == 1 + len(since) - left_out >= 3
 
 
 @given(built())

@@ -14,7 +14,7 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import haversack
+from haversack.embed.static import StaticEmbedder
 from haversack.engine.reorganizing import find_duplicates
 from haversack.lifecycle.policy import Policy, softly_deleted
 from haversack.maintenance import restore
@@ -30,6 +30,8 @@ from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch, Erasure, Written
 from haversack.store.sqlite.site import SqliteSite
 from haversack.testing.store_contract import sample_memory, sample_turn
+
+from .places import Setup, in_files
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 _statements = st.sampled_from(
@@ -228,14 +230,16 @@ def _traces(secret: str, files: dict[str, bytes]) -> list[str]:
     return [name for name, data in files.items() if core in data]
 
 
+@in_files
 @settings(max_examples=12)
 @given(words=st.lists(secrets(), min_size=2, max_size=4, unique=True), kept=secrets(), turn=secrets())
-def test_no_byte_of_what_was_forgotten_for_good_stands_anywhere(words: list[str], kept: str, turn: str) -> None:
+def test_no_byte_of_what_was_forgotten_for_good_stands_anywhere(
+    setup: Setup, words: list[str], kept: str, turn: str
+) -> None:
     if any(max(re.findall("[a-z0-9]+", one), key=len) in kept for one in [*words, turn]):
         return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "m.db"
-        with haversack.open(path, embedder="default") as sack:
+    with setup.place() as place:
+        with place.open(embedder=StaticEmbedder()) as sack:
             ns = sack.namespace("n")
             memory = ns.remember(words[0], importance=0.9, tags=["t"])
             ns.remember(kept, kind="decision")
@@ -257,9 +261,9 @@ def test_no_byte_of_what_was_forgotten_for_good_stands_anywhere(words: list[str]
             assert said.id in gone[-1].turns
             for one in gone:
                 sack.maintenance.forget_in_snapshots(one)
-            files = _on_disk(Path(folder))
+            files = _on_disk(place.path.parent)
             for secret in [*words, turn]:
                 assert _traces(secret, files) == []
             assert _traces(kept, files) != []
-        files = _on_disk(Path(folder))
+        files = _on_disk(place.path.parent)
         assert [_traces(secret, files) for secret in [*words, turn]] == [[]] * (len(words) + 1)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from contextlib import ExitStack
+from typing import ClassVar
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch, Price, Store, Vector, Written
-from haversack.store.sqlite.store import SqliteStore
 from haversack.testing.store_contract import sample_memory, sample_turn
 from haversack.testing.store_machine import StoreMachine
 
-_QUICK_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - only a place for temporary folders
-"""Durability is not the question here, so the runs need not wait for a disk."""
+from .places import Setup, everywhere
 
 _CALM = settings(
     max_examples=100,
@@ -27,21 +24,35 @@ _CALM = settings(
 )
 
 
-class _SqliteMachine(StoreMachine):
+class _Machine(StoreMachine):
+    setup: ClassVar[Setup]
+
     def __init__(self) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory(dir=_QUICK_DISK)
+        self.resting = ExitStack()
+        self.place = self.resting.enter_context(self.setup.place())
 
     def open_store(self) -> Store:
-        return SqliteStore(Path(self.folder.name) / "store.db")
+        return self.place.store()
 
     def teardown(self) -> None:
         super().teardown()
-        self.folder.cleanup()
+        self.resting.close()
 
 
-TestSqliteAgrees = _SqliteMachine.TestCase
-TestSqliteAgrees.settings = _CALM
+class _OneSqliteMachine(_Machine):
+    setup = Setup(in_file=True, engines=1)
+
+
+class _TwoSqliteMachine(_Machine):
+    """Two stores are open on the file; each verb goes to one of them."""
+
+    setup = Setup(in_file=True, engines=2)
+
+
+TestSqliteAgrees = _OneSqliteMachine.TestCase
+TestTwoOnAFileAgree = _TwoSqliteMachine.TestCase
+TestSqliteAgrees.settings = TestTwoOnAFileAgree.settings = _CALM
 
 
 _names = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8)
@@ -54,18 +65,17 @@ _kin = _names.flatmap(
 )
 
 
+@everywhere
 @given(names=_kin)
 @settings(max_examples=30, deadline=None)
-def test_nothing_crosses_namespaces(names: list[str]) -> None:
-    with tempfile.TemporaryDirectory(dir=_QUICK_DISK) as folder:
-        stores: list[Store] = [MemoryStore(), SqliteStore(Path(folder) / "store.db")]
-        for store in stores:
-            for number, name in enumerate(names):
-                store.apply(name, _batch(number, name))
-            assert store.namespaces() == sorted(names)
-            for number, name in enumerate(names):
-                assert _seen(store, name, len(names)) == (1, [name], [name], [name], [number], [number], 1)
-            store.close()
+def test_nothing_crosses_namespaces(setup: Setup, names: list[str]) -> None:
+    with setup.place() as place:
+        store = place.store()
+        for number, name in enumerate(names):
+            store.apply(name, _batch(number, name))
+        assert store.namespaces() == sorted(names)
+        for number, name in enumerate(names):
+            assert _seen(store, name, len(names)) == (1, [name], [name], [name], [number], [number], 1)
 
 
 def _batch(number: int, name: str) -> Batch:

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import cast
 
 import pytest
 
-from haversack import Namespace
+from haversack import Haversack, Namespace
 from haversack.assemble import LAYOUTS
-from haversack.store.memory import MemoryStore
 from haversack.store.port import Store
-from haversack.store.sqlite.store import SqliteStore
 
-from .test_same_everywhere import opened
+from .places import SETUPS
 
 Call = Callable[[Namespace, dict[str, str]], object]
 QUERY = "when does the tide at Veere turn?"
 
 
 class Counted:
-    """A store that notes each call of a verb."""
+    """A store that notes each call of a verb, with those of other engines over it."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, calls: Counter[str]) -> None:
         self.store = store
-        self.calls = Counter[str]()
+        self.calls = calls
 
     def __getattr__(self, name: str) -> object:
         found = getattr(self.store, name)
@@ -40,17 +37,25 @@ class Counted:
         return counted
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Counted]:
-    inner = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "memory.db")
-    yield Counted(inner)
-    inner.close()
+@pytest.fixture
+def calls() -> Counter[str]:
+    return Counter()
+
+
+@pytest.fixture(params=SETUPS, ids=str)
+def sack(request: pytest.FixtureRequest, calls: Counter[str]) -> Iterator[Haversack]:
+    with request.param.place() as place:
+
+        def over(store: Store) -> Store:
+            return cast("Store", Counted(store, calls))
+
+        yield place.open(over=over)
 
 
 @pytest.fixture
-def ns(store: Counted) -> Namespace:
-    """A namespace with some of everything, in which every verb was used once."""
-    ns = opened(cast("Store", store)).namespace("n")
+def ns(sack: Haversack) -> Namespace:
+    """A namespace with some of everything, in which every engine has used every verb of reading."""
+    ns = sack.namespace("n")
     session = ns.session("s")
     for n in range(6):
         session.add("user", f"the tide at Veere turns at {n}")
@@ -60,13 +65,16 @@ def ns(store: Counted) -> Namespace:
     ns.remember(LONG, kind="passage")
     ns.session("t").add("user", "the café at Goes is closed")
     ns.session("t").extract()
-    for layout in LAYOUTS:
-        ns.context(QUERY, budget=400, layout=layout)
-        session.prompt(QUERY, layout=layout)
-    ns.recall(QUERY)
     ns.session("u").extend(
         [{"role": "user", "content": f"I prefer the berth {n} and I live in Goes"} for n in range(20)]
     )
+    for ask in (
+        *(lambda layout=layout: ns.context(QUERY, budget=400, layout=layout) for layout in LAYOUTS),
+        *(lambda layout=layout: session.prompt(QUERY, layout=layout) for layout in LAYOUTS),
+        lambda: ns.recall(QUERY),
+    ):
+        for _ in range(3):  # of three calls each of two engines has one
+            ask()
     return ns
 
 
@@ -89,27 +97,27 @@ MOST: dict[str, tuple[int, Call]] = {
 
 
 @pytest.mark.parametrize("verb", MOST)
-def test_a_warm_call_makes_few_trips(ns: Namespace, store: Counted, verb: str) -> None:
+def test_a_warm_call_makes_few_trips(ns: Namespace, calls: Counter[str], verb: str) -> None:
     most, call = MOST[verb]
     known = {row.kind.value: row.id for row in ns.everything()}
     known["part"] = next(row.id for row in ns.everything() if row.source.part)
-    store.calls.clear()
+    calls.clear()
     call(ns, known)
-    assert store.calls.total() <= most, dict(store.calls)
+    assert calls.total() <= most, dict(calls)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_context_is_one_trip_and_a_prompt_four(ns: Namespace, store: Counted, layout: str) -> None:
-    store.calls.clear()
+def test_a_context_is_one_trip_and_a_prompt_four(ns: Namespace, calls: Counter[str], layout: str) -> None:
+    calls.clear()
     ns.context(QUERY, budget=400, layout=layout)
-    assert store.calls == {"changes": 1}
+    assert calls == {"changes": 1}
     ns.session("s").prompt(QUERY, layout=layout)
     kept = 2 if layout == "cached" else 0  # what the last cached prompt showed is read and written
-    assert store.calls.total() == 1 + 4 + kept, dict(store.calls)
+    assert calls.total() == 1 + 4 + kept, dict(calls)
 
 
-def test_a_context_about_something_new_is_three_trips(ns: Namespace, store: Counted) -> None:
+def test_a_context_about_something_new_is_three_trips(ns: Namespace, calls: Counter[str]) -> None:
     ns.remember("barley grows behind the mill", kind="fact")
-    store.calls.clear()
+    calls.clear()
     ns.context("barley behind the mill", budget=400, layout="sections")
-    assert store.calls == {"changes": 1, "memories": 1, "prices": 1}
+    assert calls == {"changes": 1, "memories": 1, "prices": 1}

@@ -9,7 +9,7 @@ from haversack.lazy import offered
 if TYPE_CHECKING:
     from haversack.assemble.anchor import Anchor, Note
     from haversack.assemble.attention import Assembled, ContextAssembler
-    from haversack.assemble.build import build_prompt, memory_message
+    from haversack.assemble.build import build_prompt
     from haversack.assemble.candidate import Candidate
     from haversack.assemble.cascade import STAGES, StageReport
     from haversack.assemble.compose import assemble
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from haversack.assemble.priming import Primed, prime
     from haversack.assemble.prompt import SHAPES, Prompt, SessionVerdict
     from haversack.assemble.relevance import QueryRelevance
+    from haversack.assemble.render import memory_message
     from haversack.assemble.settings import PrimingConfig, SupportingContextConfig, ToolBudget
     from haversack.assemble.toolbox import ToolReport, ToolVerdict, choose_tools
     from haversack.assemble.trimming import Trimmed, trim
@@ -86,7 +87,7 @@ __getattr__, __dir__ = offered(
     {
         "haversack.assemble.anchor": "Anchor, Note",
         "haversack.assemble.attention": "Assembled, ContextAssembler",
-        "haversack.assemble.build": "build_prompt, memory_message",
+        "haversack.assemble.build": "build_prompt",
         "haversack.assemble.candidate": "Candidate",
         "haversack.assemble.cascade": "STAGES, StageReport",
         "haversack.assemble.compose": "assemble",
@@ -98,6 +99,7 @@ __getattr__, __dir__ = offered(
         "haversack.assemble.priming": "Primed, prime",
         "haversack.assemble.prompt": "SHAPES, Prompt, SessionVerdict",
         "haversack.assemble.relevance": "QueryRelevance",
+        "haversack.assemble.render": "memory_message",
         "haversack.assemble.settings": "PrimingConfig, SupportingContextConfig, ToolBudget",
         "haversack.assemble.toolbox": "ToolReport, ToolVerdict, choose_tools",
         "haversack.assemble.trimming": "Trimmed, trim",

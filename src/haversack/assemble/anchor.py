@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from haversack.assemble.fit import Kept
 from haversack.assemble.history import Past
+from haversack.model.message import Message, Role, Text
 
-__all__ = ["Anchor", "Note"]
+__all__ = ["Anchor", "Note", "interleaved"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,3 +59,14 @@ class Anchor:
     def tokens(self) -> int:
         """Of all notes."""
         return sum(note.tokens for note in self.notes)
+
+
+def interleaved(kept: Kept, notes: Sequence[Note]) -> list[Message]:
+    """Return the history with each note in front of the turn where it was first shown."""
+    waiting = list(notes)
+    talk: list[Message] = []
+    for place, message in zip(kept.places, kept.messages, strict=True):
+        while waiting and waiting[0].before <= place:
+            talk.append(Message(role=Role.USER, parts=(Text(waiting.pop(0).text),)))
+        talk.append(message)
+    return [*talk, *(Message(role=Role.USER, parts=(Text(note.text),)) for note in waiting)]

@@ -24,7 +24,7 @@ class Payload:
     prior: int
     """Messages of other sessions."""
     turns: int
-    """Messages of this session, the newest counted."""
+    """Turns of this session, the newest counted: a user's message with all that follows it."""
     candidates: tuple[Candidate, ...]
 
 

@@ -16,8 +16,8 @@ from haversack.assemble.frame import FRAMES, Format, Frame, format_named, line
 from haversack.assemble.layout import Layout, Sharing, layout_named
 from haversack.assemble.order import Entry, entry_order
 from haversack.assemble.render import write
-from haversack.assemble.rendition import Short, query_words, shorter_forms
 from haversack.assemble.shelf import Shelf, place_items
+from haversack.assemble.shorter import Shortener
 from haversack.assemble.sift import sift
 from haversack.assemble.verdict import Fate, Outcome, Reason, Rendition, Verdicts
 from haversack.budget import (
@@ -38,11 +38,13 @@ from haversack.tokens.counter import Counter
 __all__ = ["LONG", "assemble"]
 
 LONG = 256
-"""Tokens from which an item is shortened in its place when it does not fit, before others take the room."""
+"""Tokens from which an item is a text of its own: no header of others, and shortened into what is left of a share."""
 _LEAST = 64
-"""Tokens that a form shortened on the spot must have; smaller ones only get the crumbs."""
+"""Tokens that a form in a section's share must have; smaller ones only get the crumbs of the whole."""
 _TAIL = 8
-"""How many of the best omitted items are tried in a shorter form at the end."""
+"""How many of the best omitted items are tried in a shorter form."""
+_SLICE = 3
+"""A shorter form takes at most this fraction (a third) of the budget while others wait."""
 _CRUMB = 6
 """Free tokens below which not even a line is tried, however small the budget."""
 _CRUMBS = 40
@@ -109,8 +111,7 @@ class _Job:
         self.fates: dict[int, Fate] = {}
         self.lines: dict[int, str] = {}
         self.value = 0.0
-        self._forms: dict[int, tuple[list[Short], list[str], list[int]]] = {}
-        self._wanted: frozenset[str] | None = None
+        self.shorter = Shortener(candidates, self.frame, counter, query)
 
     def run(self) -> Context:
         _check_scores(self.candidates)
@@ -136,10 +137,13 @@ class _Job:
             prices = prices.copy()
             for head in shelf.heads.values():
                 prices[head] = 0
-        return Packer(self.budget, shelf.containers, prices=prices, places=shelf.of, heads=shelf.heads, long_from=LONG)
+        return Packer(self.budget, shelf.containers, prices=prices, places=shelf.of, heads=shelf.heads)
 
     def _pack(self, packer: Packer, plan: _Plan) -> dict[str, int]:
-        """Pins, then each section within its share, then whoever is still hungry, then crumbs; the planned shares."""
+        """Pins, then each section within its share, then whoever is still hungry, then crumbs; the planned shares.
+
+        Shorter forms get only what whole items leave, so more room never puts a cut text in the place of a whole one.
+        """
         packing = packer.packing
         order = plan.entry.order
         pinned = [item for item in order if self.candidates[item].memory.pinned]
@@ -155,10 +159,11 @@ class _Job:
         for place, (item, paid) in enumerate(packing.taken.items()):
             own = paid if place else paid - wrapper
             for_whom = packing.opener.get(item, item)
-            self.value += own * (top if self.candidates[for_whom].memory.pinned else plan.entry.worth[for_whom])
+            if for_whom not in packing.form:
+                self.value += own * (top if self.candidates[for_whom].memory.pinned else plan.entry.worth[for_whom])
         if plan.entry.within:
             self._fill(packer, order)
-        self._sweep(packer, order)
+        self._sweep(packer, [item for item in order if item not in packing.blocked], plan)
         return shares
 
     def _share(self, packer: Packer, plan: _Plan) -> dict[str, int]:
@@ -172,13 +177,14 @@ class _Job:
         packer.confine({index + 1: room for index, room in enumerate(rooms)})
         for items in plan.entry.within:
             self._fill(packer, items)
+            self._sweep(packer, [item for item in items if plan.prices[item] >= LONG], plan, smallest=_LEAST)
         packer.release()
         return {d.name: room for d, room in zip(plan.demands, rooms, strict=True)}
 
     def _fill(self, packer: Packer, order: Sequence[int]) -> None:
         taken = packer.packing.taken
         rest = [item for item in order if item not in taken] if taken else order
-        packer.take(rest, shorter=self._shorter_prices, least=_LEAST)
+        packer.take(rest)
 
     def _prices(self, live: Sequence[int]) -> list[int]:
         """Tokens of every live candidate's full line; 0 for the others."""
@@ -237,37 +243,31 @@ class _Job:
         )
         raise BudgetError(msg, ledger)
 
-    def _shorter_prices(self, item: int) -> list[int]:
-        return self._shorter(item)[2]
+    def _sweep(self, packer: Packer, order: Sequence[int], plan: _Plan, *, smallest: int = 0) -> None:
+        """Give what whole items leave to shorter forms, of `smallest` tokens or more, of the best that was left out.
 
-    def _shorter(self, item: int) -> tuple[list[Short], list[str], list[int]]:
-        """The shorter forms of an item, as they would be written, with their prices; worked out once."""
-        if item not in self._forms:
-            if self._wanted is None:
-                self._wanted = query_words(self.query)
-            memory = self.candidates[item].memory
-            forms = shorter_forms(memory.content, memory.id, self._wanted)
-            texts = [self.frame.item(memory, form.words) for form in forms]
-            self._forms[item] = (forms, texts, self.counter.count_many(texts) if texts else [])
-        return self._forms[item]
-
-    def _sweep(self, packer: Packer, rest: Sequence[int]) -> None:
-        """Give the crumbs that are left to shorter forms of the best that was left out; parents have none."""
-        packing, lines = packer.packing, self.lines
-        least = max(_CRUMB, self.budget // _CRUMBS)
-        out = (n for n in rest if n not in packing.taken and n not in packing.blocked and lines.get(n) != "")
-        for item in islice(out, _TAIL):
+        A form is worth what it shows of the question. Parents have no shorter form.
+        """
+        packing, forms, third = packer.packing, self.shorter.forms, self.budget // _SLICE
+        least = max(_CRUMB, self.budget // _CRUMBS, smallest)
+        if packing.spare < least:
+            return
+        out = islice((n for n in order if n not in packing.taken and self.lines.get(n) != ""), _TAIL)
+        waiting = [n for n in out if forms(n).share(packing.spare)]
+        waiting.sort(key=lambda n: -plan.entry.worth[n] * forms(n).share(min(third, packing.spare)))
+        for place, item in enumerate(waiting, 1):
             if packing.spare < least:
                 return
-            packer.shorten(item, self._shorter_prices)
+            most = third if place < len(waiting) else self.budget
+            packer.shorten(item, forms(item).prices, least=smallest, most=most)
 
     def _finish(self, plan: _Plan, packing: Packing, shares: Mapping[str, int]) -> Context:
         for item in packing.taken:
             number = packing.form.get(item)
             if number is not None:
-                forms, texts, _ = self._forms[item]
-                self.lines[item] = texts[number]
-                short = Fate(Outcome.SHORTENED, Reason.SHORTENED_TO_FIT, "pack", forms[number].rendition)
+                forms = self.shorter.forms(item)
+                self.lines[item] = forms.texts[number]
+                short = Fate(Outcome.SHORTENED, Reason.SHORTENED_TO_FIT, "pack", forms.renditions[number])
                 self.fates[item] = short
             else:
                 if item not in self.lines:

@@ -59,6 +59,9 @@ class Context:
     items: tuple[str, ...]
     """Ids of the memories in it, in the order in which they stand."""
 
+    beyond: int = 0
+    """How many memories have no verdict, since `engine.widest` others were looked at before them."""
+
     @property
     def kept(self) -> list[Verdict]:
         """The rows of what stands in the text."""
@@ -74,6 +77,7 @@ class Context:
             "layout": self.layout,
             "format": str(self.format),
             "value": round(self.value, 6),
+            "beyond": self.beyond,
             "sections": [
                 {
                     "name": section.name,
@@ -92,6 +96,8 @@ class Context:
 
     def __str__(self) -> str:
         head = f"{self.tokens:,} of {self.budget:,} tokens ({self.measure}), {len(self.items)} memories"
+        if self.beyond:
+            head += f", {self.beyond:,} more were not looked at (engine.widest)"
         return f"{head}\n{self.ledger}"
 
 

@@ -168,7 +168,7 @@ class _Fit:
             summaries = [summaries[number] for number in kept]
             tail = self.tail(summaries)
             if self.longest is None:
-                tail = self.squeezed(tail)
+                tail = self.led(self.squeezed(tail))
         return summaries, tail
 
     def tail(self, standing: Iterable[_Unit]) -> _Tail:
@@ -197,6 +197,23 @@ class _Fit:
             return tail
         units = [*tail.units, small]
         return _Tail(units, room - small.total, self.turn(len(units), 0))
+
+    def led(self, tail: _Tail) -> _Tail:
+        """With the user's message that what stands first answers, in place of the oldest of those answers."""
+        answers = next((n for n, one in enumerate(reversed(tail.units)) if one.exchange.starts), len(tail.units))
+        number = len(tail.units)
+        while answers and (asked := self.turn(number, 0)) is not None:
+            number += 1
+            if not asked.exchange.starts:
+                continue
+            asked, units, room = self.capped(asked), tail.units.copy(), tail.room
+            before = tail.before
+            while answers and asked.total > room:
+                before = units.pop()
+                room += before.total
+                answers -= 1
+            return _Tail([*units, asked], room - asked.total, before) if answers else tail
+        return tail
 
     def turn(self, number: int, room: int) -> _Unit | None:
         """The turn of this number from the newest on; more are priced when it takes more, as many as `room` needs."""

@@ -14,7 +14,7 @@ from typing import NamedTuple, overload
 from haversack.assemble.verdict import Outcome
 from haversack.model.message import Message, Role
 
-__all__ = ["Exchange", "Past", "TurnReason", "TurnVerdict", "TurnVerdicts", "exchanges"]
+__all__ = ["Exchange", "Past", "TurnReason", "TurnVerdict", "TurnVerdicts", "exchanges", "turn_starts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +103,11 @@ def exchanges(messages: Sequence[Message], refused: dict[int, TurnReason]) -> It
             yield Exchange((replace(message, tool_calls=()),), (index,))
     orphans = (place for found in waiting.values() for place in found)
     refused.update(dict.fromkeys(orphans, TurnReason.ORPHAN_RESULT))
+
+
+def turn_starts(past: Sequence[Past]) -> list[int]:
+    """Return where each turn begins: a user's message, with all that follows it until the next one."""
+    return [n for n, one in enumerate(past) if one.message.role is Role.USER and not one.stands_for]
 
 
 class TurnVerdicts(Sequence[TurnVerdict]):

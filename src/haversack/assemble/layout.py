@@ -63,6 +63,8 @@ class Layout:
     """Whether new items go to the tail, so that the text before them repeats from call to call."""
     ratio: float = 0.30
     """The share of a window's dynamic budget that the context may take in a prompt."""
+    cascade: bool = False
+    """Whether the pruning cascade says what enters first when history and memories do not all fit."""
 
     def __post_init__(self) -> None:
         if not self.sections:
@@ -86,11 +88,24 @@ class Layout:
         return places
 
     def with_weights(self, weights: Mapping[str, float]) -> Layout:
-        """The layout with these weights; other sections keep theirs. `userFacts` also names `user_facts`."""
+        """Return the layout with these weights, which also order its sections, the heaviest first.
+
+        Sections that are not named keep their weight. `userFacts` also names `user_facts`.
+        """
         named = {_snake(name): weight for name, weight in weights.items()}
         self._know(named)
-        sections = tuple(replace(s, weight=named.get(s.name, s.weight)) for s in self.sections)
-        return replace(self, sections=sections, sharing=Sharing.WEIGHT)
+        places = self.section_of()
+        sections = [
+            replace(
+                section,
+                weight=named.get(section.name, section.weight),
+                kinds=frozenset(kind for kind in section.kinds if places[kind] == place) or section.kinds,
+            )
+            for place, section in enumerate(self.sections)
+        ]
+        if named:
+            sections.sort(key=lambda section: -section.weight)
+        return replace(self, sections=tuple(sections), sharing=Sharing.WEIGHT)
 
     def sharing_as(self, budget: int | Budget | None) -> Layout:
         """The layout with the shares that the budget gives its sections, if it does."""
@@ -165,7 +180,7 @@ _ATTENTION = (
     Section(name="insights", title="Insights", kinds=_of(Kind.INSIGHT), max_items=25),
     Section(name="summaries", title="Summaries", kinds=_of(Kind.SUMMARY), max_items=10),
     Section(name="tools", title="Tools", kinds=_of(Kind.PROCEDURE), max_items=5),
-    Section(name="state", title="State", kinds=_of(Kind.STATE), max_items=1),
+    Section(name="state", title="State", kinds=_of(Kind.STATE), max_items=1, prefer=Prefer.NEWEST),
 )
 
 
@@ -174,16 +189,17 @@ def attention(order: tuple[str, ...], max_items: Mapping[str, int], *, name: str
     by_name = {section.name: section for section in _ATTENTION}
     for wanted in (*order, *max_items):
         if wanted not in by_name:
-            msg = f"section_priority names {wanted!r}, which is no section; {nearest(wanted, by_name)}"
+            place = "section_priority" if wanted in order else "max_items"
+            msg = f"{place} names {wanted!r}, which is no section; {nearest(wanted, by_name)}"
             raise InputError(msg)
     check_weights((wanted, 1.0) for wanted in order)
     names = (*order, *(known for known in by_name if known not in order))
     sections = tuple(replace(by_name[n], max_items=max_items.get(n, by_name[n].max_items)) for n in names)
-    return Layout(name=name, sections=sections, sharing=Sharing.PRIORITY, ratio=ratio)
+    return Layout(name=name, sections=sections, sharing=Sharing.PRIORITY, ratio=ratio, cascade=True)
 
 
 _CHAT_ORDER = ("known_facts", "insights", "summaries", "tools", "passages", "state")
-_CHAT_ITEMS = {"known_facts": 3, "insights": 30, "summaries": 20, "tools": 15, "passages": 10}
+_CHAT_ITEMS = {"passages": 3, "known_facts": 30, "insights": 20, "summaries": 15, "tools": 10}
 
 _EVERYTHING = frozenset(Kind)
 _SECTIONS = Layout(name="sections", sections=_WEIGHTED, sharing=Sharing.WEIGHT)

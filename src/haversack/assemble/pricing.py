@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from haversack.assemble.candidate import Candidate
+from haversack.assemble.frame import line
 from haversack.budget import Measure
 from haversack.model.message import Message
 from haversack.tokens.chat import MessageCost, count_each, reply_framing
@@ -13,7 +15,7 @@ from haversack.tokens.counter import Counter
 from haversack.tokens.models import Family
 from haversack.tokens.tools import ToolsCost, count_tools
 
-__all__ = ["ModelPricer", "Pricer"]
+__all__ = ["ModelPricer", "Pricer", "line_prices"]
 
 
 class Pricer(Protocol):
@@ -69,3 +71,10 @@ class ModelPricer:
     def tools(self, tools: Sequence[object]) -> ToolsCost:
         """What each tool schema costs."""
         return count_tools(self.counter, tools, self.family)
+
+
+def line_prices(candidates: Sequence[Candidate], counter: Counter) -> list[int]:
+    """Return the tokens of each candidate's line: as stored, or counted now."""
+    texts = [line(one.memory) for one in candidates if one.price is None]
+    counted = iter(counter.count_many(texts) if texts else ())
+    return [next(counted) if one.price is None else one.price for one in candidates]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from haversack.assemble.anchor import Anchor
+from haversack.assemble.cascade import StageReport
 from haversack.assemble.context import Context
 from haversack.assemble.history import TurnVerdicts
 from haversack.assemble.toolbox import ToolReport
@@ -53,6 +54,8 @@ class Prompt:
     """With the `cached` layout: pass it to the next call, so that the prompt repeats this one."""
     events: tuple[str, ...] = ()
     """What changed the prefix since the last call (`cached` layout), such as `history_cut` or `memory_renewed`."""
+    stages: tuple[StageReport, ...] = ()
+    """The stages of the pruning cascade that ran, in an attention layout; none when everything fits."""
     sessions: tuple[SessionVerdict, ...] = ()
     """What became of the earlier sessions that were considered, newest first."""
 
@@ -106,6 +109,7 @@ class Prompt:
                 for row in self.turns
             ],
             "events": list(self.events),
+            "stages": [{"number": row.number, "name": row.name, "tokens": row.tokens} for row in self.stages],
             "sessions": [
                 {"id": row.id, "messages": row.messages, "kept": row.kept, "reason": row.reason}
                 for row in self.sessions

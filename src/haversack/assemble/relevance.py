@@ -32,8 +32,11 @@ class QueryRelevance:
     """Which kinds are filtered, and how many of the newest stay whatever they say."""
 
     enabled: bool = False
+    """Whether memories that share no word with the query leave."""
     kinds: frozenset[Kind] = frozenset({Kind.INSIGHT})
+    """The kinds that are asked for a word of the query."""
     keep_recent: Mapping[Kind, int] = field(default_factory=_recent)
+    """How many of the newest of a kind stay whatever they say."""
 
     def __post_init__(self) -> None:
         for kind, number in self.keep_recent.items():

@@ -58,7 +58,7 @@ def place_items(
     within = places.get(passage, -1)
     for item, candidate in enumerate(candidates if within >= 0 else ()):
         memory = candidate.memory
-        key = _group_key(memory) if memory.kind is passage else None
+        key = _group_key(memory) if memory.kind is passage and candidate.filtered is None else None
         if key is None:
             continue
         number = known.get(key)

@@ -17,6 +17,7 @@ Price: TypeAlias = "Callable[[Sequence[Message]], list[int]]"
 """The tokens of each message."""
 
 _CUT = "\n[… cut: the whole is kept and can be recalled]"
+"""Stands at the end of what is shortened, if its user does not say it otherwise."""
 _NOTE = "[image left out]"
 _FAR = 8
 """Characters for each token of a limit beyond which a text is first measured by its beginning."""
@@ -35,6 +36,8 @@ class Shrinker:
     counter: Counter
     wanted: frozenset[str]
     """The query's words, whose sentences matter."""
+    note: str = _CUT
+    """What stands at the end of a shortened message."""
 
     def prices(self, messages: Sequence[Message], limit: int) -> list[int]:
         """The price of each; for one that is far over the limit, a number over it will do."""
@@ -65,16 +68,16 @@ class Shrinker:
         return None if found is None else (found, TurnReason.SHORTENED)
 
     def _shorter(self, message: Message, text: str, room: int, caller: Message | None) -> Message | None:
-        bare = _saying(message, _CUT.strip())
+        bare = _saying(message, self.note.strip())
         least = self.cost(bare, caller)
         if least > room:
             return None
-        forms = [form.words + _CUT for form in shorter_forms(text, "", self.wanted)[:-2]]
+        forms = [form.words + self.note for form in shorter_forms(text, "", self.wanted)[:-2]]
         if (found := self._largest([_saying(message, words) for words in forms], room, caller)) is not None:
             return found
         words = self.counter.truncate(text, max(0, room - least))
         while words:
-            if self.cost(cut := _saying(message, words.rstrip() + _CUT), caller) <= room:
+            if self.cost(cut := _saying(message, words.rstrip() + self.note), caller) <= room:
                 return cut
             words = words[: len(words) * 3 // 4]
         return bare

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from haversack.budget.amount import Budget, check_ratio, check_tokens
     from haversack.budget.cutting import Keep, cut
     from haversack.budget.ledger import Ledger, Line, Measure, settle
-    from haversack.budget.pack import Container, Packer, Packing, Shorter
+    from haversack.budget.pack import Container, Packer, Packing
     from haversack.budget.shares import Demand, allocate, check_weights
     from haversack.budget.window import Window
 
@@ -24,7 +24,6 @@ __all__ = [
     "Measure",
     "Packer",
     "Packing",
-    "Shorter",
     "Window",
     "allocate",
     "check_ratio",
@@ -41,7 +40,7 @@ __getattr__, __dir__ = offered(
         "haversack.budget.amount": "Budget, check_ratio, check_tokens",
         "haversack.budget.cutting": "Keep, cut",
         "haversack.budget.ledger": "Ledger, Line, Measure, settle",
-        "haversack.budget.pack": "Container, Packer, Packing, Shorter",
+        "haversack.budget.pack": "Container, Packer, Packing",
         "haversack.budget.window": "Window",
     },
 )

@@ -15,14 +15,14 @@ Two laws follow from taking items in a fixed order of falling worth per token, s
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
-__all__ = ["Container", "Packer", "Packing", "Shorter"]
+__all__ = ["Container", "Packer", "Packing"]
 
 
 class Container(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,10 +36,6 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     """Most tokens that it may take in all, header included; None for no limit."""
     places: int | None = None
     """Most items that it may hold."""
-
-
-Shorter: TypeAlias = "Callable[[int], Sequence[int]]"
-"""The prices of the shorter forms of an item, falling; asked for only when they are needed."""
 
 
 @dataclass(slots=True)
@@ -84,18 +80,15 @@ class Packer:
         prices: Sequence[int],
         places: Sequence[int],
         heads: Mapping[int, int] = MappingProxyType({}),
-        long_from: int | None = None,
     ) -> None:
         """`prices` (in full) and `places` (index of the container) are by item; columns, since items are many.
 
         `heads` are the items that are a container's header, by container: they stand in it and cost nothing more.
-        An item of `long_from` tokens or more is worth shortening on the spot when it does not fit in full.
         """
         self._containers = containers
         self._prices = prices
         self._places = places
         self._heads = heads
-        self._long_from = sys.maxsize if long_from is None else long_from
         self._gates: dict[int, _Gate] = {}
         self._limit([container.room for container in containers])
         count = len(containers)
@@ -119,29 +112,27 @@ class Packer:
         self._limited = any(room is not None for room in rooms) or any(c.places is not None for c in self._containers)
         self._gates.clear()
 
-    def take(self, order: Iterable[int], *, shorter: Shorter | None = None, least: int = 0) -> None:
-        """Take each item of the order that fits; shorten a long one that does not, to `least` tokens or more."""
+    def take(self, order: Iterable[int]) -> None:
+        """Take each item of the order that fits, in full."""
         packing, prices, places, gates = self.packing, self._prices, self._places, self._gates
-        long_from = sys.maxsize if shorter is None else self._long_from
         for index in order:
             price = prices[index]
-            if price > packing.spare and price < long_from:
+            if price > packing.spare:
                 continue
             gate = gates.get(places[index]) or self._gate(places[index])
-            free = packing.spare - gate.opening
-            if self._heads or (price <= free and price <= gate.room and gate.seats):
-                if self._place(index, price, gate):
-                    continue
-            elif price <= free:
+            if self._heads or (price <= packing.spare - gate.opening and price <= gate.room and gate.seats):
+                self._place(index, price, gate)
+            elif price <= packing.spare - gate.opening:
                 packing.blocked[index] = "room" if gate.seats else "places"
-            if shorter is not None and price >= long_from and min(gate.room, free) >= least:
-                self.shorten(index, shorter, least=least)
 
-    def shorten(self, index: int, shorter: Shorter, *, least: int = 0) -> bool:
-        """Take the largest shorter form of an item that fits and has `least` tokens; whether one did."""
+    def shorten(self, index: int, shorter: Sequence[int], *, least: int = 0, most: int = sys.maxsize) -> bool:
+        """Take the largest shorter form of an item that fits and has `least` to `most` tokens; whether one did.
+
+        `shorter` are the prices of its forms, falling.
+        """
         gate = self._gate(self._places[index])
-        for number, price in enumerate(shorter(index)):
-            if least <= price <= self.packing.spare and self._place(index, price, gate):
+        for number, price in enumerate(shorter):
+            if least <= price <= min(most, self.packing.spare) and self._place(index, price, gate):
                 self.packing.form[index] = number
                 return True
         return False

@@ -15,6 +15,7 @@ import msgspec
 from haversack.errors import InputError, NotFoundError
 from haversack.model.memory import Turn
 from haversack.model.message import Message, Role, Text
+from haversack.model.pointers import tool_pointer
 from haversack.store.port import Store, Written
 from haversack.store.records import Collection
 
@@ -169,8 +170,7 @@ def stand_in(fold: Fold, content: str) -> Message:
 
 def pointer(turn: Turn) -> Message:
     """The message that stands for a cleared tool result."""
-    words = f"[Tool result of {len(turn.message.text)} characters, kept in full; to read it: expand {turn.id}]"
-    return Message(role=turn.message.role, parts=(Text(words),), tool_call_id=turn.message.tool_call_id)
+    return tool_pointer(turn.message, turn.id)
 
 
 def _late_result(message: Message) -> Message:

@@ -135,9 +135,9 @@ def drop(core: Opened, namespace: str, ids: Sequence[str]) -> None:
 
 
 def _clean(core: Opened, namespace: str, gone: set[str]) -> None:
-    after = ""
-    while page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE):
-        after = page[-1].key
+    after, is_last = "", False
+    while not is_last and (page := core.store.records(namespace, COLLECTION, after=after, limit=_PAGE)):
+        after, is_last = page[-1].key, len(page) < _PAGE
         cleaned = tuple(_without(record, gone) for record in page if gone & _uses(record).keys())
         if cleaned:
             core.store.apply(namespace, Batch(records=cleaned))

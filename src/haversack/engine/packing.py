@@ -49,6 +49,7 @@ class Packing:
 
 def pack(core: Core, request: Request, packing: Packing, seen: Look | None = None) -> Context:
     """The best context for the request within the budget; of what was `seen`, where its caller has looked already."""
+    seen = seen or look(core, request)
     found = gather(core, request, packing.layout, packing.budget, packing.counter, seen)
     found = hold_back(found, packing.hold_back)
     context = assemble(
@@ -60,6 +61,9 @@ def pack(core: Core, request: Request, packing: Packing, seen: Look | None = Non
         query=request.query,
         now=request.now,
     )
+    if len(found) >= core.settings.widest == _width(core, packing.budget):
+        allowed = sum(int(part.mask(request.chosen, request.now).sum()) for part in seen.view.parts)
+        context = replace(context, beyond=max(0, allowed - len(found)))
     if packing.noted and len(request.namespaces) == 1:
         core.trims.note(core.store, request.namespaces[0], found, context)
     core.was_read(request.namespaces)
@@ -71,7 +75,7 @@ def gather(
 ) -> list[Candidate]:
     """Whatever deserves a verdict: pinned memories, for each section as many as fit, and their parents."""
     seen = seen or look(core, request)
-    width = min(core.settings.widest, max(_FEWEST, budget // _TOKENS_PER_CANDIDATE))
+    width = _width(core, budget)
     pinned = seen.view.listing(request.chosen, now=request.now, top_k=core.settings.widest, pinned=True)
     filters = list(_filters(request.chosen, layout))
     answers = seen.view.search_each(seen.asked, filters, top_k=width)
@@ -85,6 +89,11 @@ def gather(
         one if hit.memory.pinned or (hit.namespace, hit.id) in answering else structs.replace(one, answers=False)
         for hit, one in zip(hits, candidates(core, hits, counter), strict=True)
     ]
+
+
+def _width(core: Core, budget: int) -> int:
+    """The most candidates that are looked at for a section."""
+    return min(core.settings.widest, max(_FEWEST, budget // _TOKENS_PER_CANDIDATE))
 
 
 def _with_parents(view: View, request: Request, hits: list[Hit]) -> list[Hit]:

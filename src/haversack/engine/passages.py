@@ -24,7 +24,7 @@ def passages_of_turn(core: Core, turn: Turn, ids: Iterator[str], now: datetime) 
         id=next(ids),
         kind=Kind.PASSAGE,
         content=words,
-        speaker=turn.message.name or turn.message.role,
+        speaker=turn.message.name or turn.message.role.value,
         created_at=now,
         event_time=turn.at,
         metadata=turn.metadata,

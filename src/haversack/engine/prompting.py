@@ -24,8 +24,10 @@ from haversack.assemble import (
     build_prompt,
     prime,
 )
-from haversack.assemble.fit import fit_history
+from haversack.assemble.history import turn_starts
 from haversack.assemble.priming import complete_turns
+from haversack.assemble.relevance import drop_irrelevant
+from haversack.assemble.standing import without_repeats
 from haversack.assemble.verdict import Outcome
 from haversack.budget import Budget
 from haversack.compaction import BudgetStatus
@@ -36,7 +38,7 @@ from haversack.engine.hiding import hidden_turns
 from haversack.engine.packing import candidates, gather
 from haversack.engine.reading import Request
 from haversack.errors import ConflictError, InputError, StoreError
-from haversack.model.memory import Kind, Memory
+from haversack.model.memory import Kind
 from haversack.model.message import Message, Role
 from haversack.model.query import Filter
 from haversack.model.text import is_blank
@@ -49,6 +51,9 @@ __all__ = ["Window", "preview", "primed", "prompt", "reading"]
 _ANCHOR = "prompt/"
 _LEAST_PER_MESSAGE = 8
 """Fewer tokens than this per message are so rare that no window holds more messages than its tokens divided by it."""
+
+_LONGEST_EXCHANGE = 1_000
+"""Messages among which the question is looked for that tool calls are still answering, however small the window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +109,11 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         tool_budget=wanted.tool_budget,
         history=past,
         prior=[one for talk in reversed(prior.values()) for one in talk],
-        candidates=_candidates(core, namespace, live, past, asked, wanted),
+        candidates=_candidates(core, namespace, live, asked, wanted),
         layout=wanted.layout,
         format=wanted.format,
         context_budget=wanted.budget,
+        least_evidence=core.memory.min_evidence_per_1000,
         now=wanted.now,
         previous=_anchor(core, namespace, session) if wanted.layout.stable else None,
     )
@@ -132,40 +138,40 @@ def _keep_anchor(core: Core, namespace: str, session: str, anchor: Anchor) -> No
 
 def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
     """What a session starts with: known facts, entities, insights, summaries, the last turns of earlier sessions."""
-    config = core.memory.priming
-    layout = config.layout()
-    view = core.recall.view([namespace])
+    hidden = hidden_turns(core, namespace)
+    others = _others(core, namespace, session, core.memory.priming.previous_sessions)
+    return _primed(core, namespace, [_past(core, namespace, other, hidden) for other in others], wanted)
+
+
+def _primed(core: Core, namespace: str, sessions: Sequence[Sequence[Past]], wanted: Window) -> Primed:
+    config, view = core.memory.priming, core.recall.view([namespace])
     found = [
         hit
-        for section in layout.sections
-        for hit in view.listing(
-            replace(wanted.chosen, kinds=section.kinds), now=wanted.now, top_k=section.max_items or 0
-        )
+        for section in config.layout().sections
+        for hit in view.listing(_of_kinds(wanted.chosen, section.kinds), now=wanted.now, top_k=section.max_items or 0)
     ]
-    hidden = hidden_turns(core, namespace)
-    others = _others(core, namespace, session, config.previous_sessions)
-    return prime(
-        candidates(core, found, wanted.pricer.counter),
-        [_past(core, namespace, other, hidden) for other in others],
-        config,
-        pricer=wanted.pricer,
-        format=wanted.format,
-        now=wanted.now,
-    )
+    memories = candidates(core, found, wanted.pricer.counter)
+    return prime(memories, sessions, config, pricer=wanted.pricer, format=wanted.format, now=wanted.now)
+
+
+def _of_kinds(chosen: Filter, kinds: frozenset[Kind]) -> Filter:
+    return replace(chosen, kinds=kinds if chosen.kinds is None else kinds & chosen.kinds)
 
 
 def _history(core: Core, namespace: str, session: str, hidden: Collection[str], wanted: Window) -> list[Past]:
     most = core.memory.max_history_turns
     limit = wanted.window // _LEAST_PER_MESSAGE
+    if wanted.query is None:
+        limit = max(limit, _LONGEST_EXCHANGE)
     past = _past(core, namespace, session, hidden, limit)
     if most is None:
         return past
     summaries = [one for one in past if one.stands_for]
     turns = [one for one in past if not one.stands_for]
-    start = max(0, len(turns) - most)
     if wanted.query is None:  # the question and the tools' answers to it are no history
-        start = min(start, max((n for n, one in enumerate(turns) if one.message.role is Role.USER), default=start))
-    return [*summaries, *turns[start:]]
+        most += 1
+    starts = [*turn_starts(turns), len(turns)]
+    return [*summaries, *turns[starts[-1 - most] :]] if most < len(starts) else past
 
 
 def _past(core: Core, namespace: str, session: str, hidden: Collection[str], limit: int = 1_000) -> list[Past]:
@@ -180,7 +186,7 @@ def _past(core: Core, namespace: str, session: str, hidden: Collection[str], lim
 
 def _live(
     query: str | Message | None, history: Sequence[Past]
-) -> tuple[str | Message, tuple[Message, ...], Sequence[Past], frozenset[str]]:
+) -> tuple[str | Message, Sequence[Past], Sequence[Past], frozenset[str]]:
     """The query, the tool calls and results since, the history before it, and the turn ids of query and since."""
     if query is not None:
         return query, (), history, frozenset()
@@ -189,7 +195,7 @@ def _live(
     if place is None or not _waits(history[place:]):
         raise InputError("give a query: the session ends neither with the user's turn nor with a tool's result")
     tail = history[place:]
-    return tail[0].message, tuple(one.message for one in tail[1:]), history[:place], frozenset(one.id for one in tail)
+    return tail[0].message, tail[1:], history[:place], frozenset(one.id for one in tail)
 
 
 def _waits(tail: Sequence[Past]) -> bool:
@@ -201,18 +207,35 @@ def _waits(tail: Sequence[Past]) -> bool:
 
 
 def _candidates(
-    core: Core, namespace: str, live: str | Message, past: Sequence[Past], asked: frozenset[str], wanted: Window
+    core: Core, namespace: str, live: str | Message, asked: frozenset[str], wanted: Window
 ) -> Sequence[Candidate]:
-    """What recall finds, with what stands in the prompt already marked: kept turns, summaries, and the query's turn."""
+    """What recall finds, those marked that a setting keeps out, or that say what the query's own turns say."""
     words = live.text if isinstance(live, Message) else live
-    room = max(0, wanted.window - wanted.output)
-    supporting = _supporting(wanted, room)
+    supporting = _supporting(wanted, max(0, wanted.window - wanted.output))
     if is_blank(words) or not supporting:
         return ()
     request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
     found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter)
-    standing = _standing(past, room - supporting, wanted.pricer) | asked
-    return [structs.replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
+    left = drop_irrelevant(without_repeats(found, asked), words, core.memory.query_relevance_filter)
+    return _as_primed(core, namespace, left, wanted)
+
+
+def _as_primed(core: Core, namespace: str, found: Sequence[Candidate], wanted: Window) -> Sequence[Candidate]:
+    """The candidates; of those that only belong in their section, priming says which may stand there."""
+    kinds = frozenset[Kind]().union(*(section.kinds for section in core.memory.priming.layout().sections))
+    asked = [_is_background(one) and one.memory.kind in kinds for one in found]
+    if not any(asked):
+        return found
+    known = frozenset(_primed(core, namespace, (), wanted).context.items)
+    return [
+        structs.replace(one, filtered="not_primed") if judged and one.memory.id not in known else one
+        for one, judged in zip(found, asked, strict=True)
+    ]
+
+
+def _is_background(one: Candidate) -> bool:
+    """Whether it stands for itself without answering, which a parent of what answers does not."""
+    return one.filtered is None and not one.answers and one.score > 0
 
 
 def _supporting(wanted: Window, room: int) -> int:
@@ -224,23 +247,6 @@ def _supporting(wanted: Window, room: int) -> int:
             return min(room, wanted.budget.resolve(wanted.window))
         case _:
             return min(room, wanted.budget)
-
-
-def _standing(past: Sequence[Past], room: int, pricer: ModelPricer) -> frozenset[str]:
-    """Ids of the turns and summaries that the history's part of the window is sure to hold."""
-    kept = fit_history(
-        past,
-        room,
-        price=lambda messages: [cost.total for cost in pricer.messages(messages)] if messages else [],
-        counter=pricer.counter,
-    )
-    return frozenset(past[index].id for index in kept.indices if index not in kept.altered)
-
-
-def _stands(memory: Memory, standing: frozenset[str]) -> bool:
-    if memory.kind is Kind.PASSAGE:
-        return bool(memory.source.turns) and standing.issuperset(memory.source.turns)
-    return memory.id in standing
 
 
 def _prior(core: Core, namespace: str, session: str, hidden: Collection[str]) -> dict[str, list[Past]]:

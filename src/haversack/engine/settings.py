@@ -13,6 +13,7 @@ from haversack.assemble import (
     Layout,
     Prefer,
     PrimingConfig,
+    QueryRelevance,
     Section,
     Sharing,
     SupportingContextConfig,
@@ -20,6 +21,7 @@ from haversack.assemble import (
     format_named,
     layout_named,
 )
+from haversack.budget import check_ratio
 from haversack.compaction import CompactionConfig
 from haversack.compaction.extraction.settings import ExtractionConfig
 from haversack.errors import ConfigError
@@ -133,14 +135,19 @@ class MemorySettings:
     """How prompts share their window; the `memory` section of the configuration file."""
 
     context_window: int | None = None
-    """Tokens of the model's window when a call gives none; None: what is published for the model."""
+    """Tokens of the model's window when a call gives none, at most what is published for the model; None: just that."""
     output_buffer: int = 2500
     """Tokens kept free for the answer when a call says nothing of it."""
     max_history_turns: int | None = None
-    """The most turns that a prompt shows verbatim; None: as many as fit."""
+    """The most turns that a prompt shows verbatim, each a user's message with what follows it; None: all that fit."""
     prompt_layout: str | None = None
-    """A named layout for prompts instead of the one that `supporting_context` describes."""
+    """A named layout for prompts; None: `flat`, or `attention` where `supporting_context` names its sections."""
+    min_evidence_per_1000: float = 0.06
+    """Memories of a prompt end where the next 1,000 tokens would add less than this share to the evidence that is to be
+    expected by then; 0: they take all that the layout gives them."""
     supporting_context: SupportingContextConfig = field(default_factory=SupportingContextConfig)
+    query_relevance_filter: QueryRelevance = field(default_factory=QueryRelevance)
+    """Which kinds of memories leave a prompt when they share no word with its query."""
     priming: PrimingConfig = field(default_factory=PrimingConfig)
     tools: ToolBudget | None = None
     """Which tool schemas are worth sending; None sends all that a call names."""
@@ -152,6 +159,7 @@ class MemorySettings:
 
     def __post_init__(self) -> None:
         _check_whole("memory.output_buffer", self.output_buffer, 0)
+        check_ratio(self.min_evidence_per_1000, "memory.min_evidence_per_1000", zero=True)
         if self.max_history_turns is not None:
             _check_whole("memory.max_history_turns", self.max_history_turns, 0)
         if self.context_window is not None:

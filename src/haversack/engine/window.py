@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from haversack.assemble import Format, Layout, ModelPricer, ToolBudget
@@ -48,8 +49,8 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
     settings, memory = core.settings, core.memory
     model = settings.model if (named := wanted.get("model")) is None else named
     known = resolve(model)
-    asked = wanted.get("window")
-    window = next((size for size in (asked, memory.context_window, known.window) if size is not None), None)
+    limits = [size for size in (memory.context_window, known.window) if size is not None]
+    window = min(limits, default=None) if (asked := wanted.get("window")) is None else asked
     if window is None:
         raise InputError(f"the context window of {model!r} is not known: give window=, or set memory.context_window")
     output, now, budget = wanted.get("output"), wanted.get("now"), wanted.get("budget")
@@ -61,7 +62,7 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         pricer=ModelPricer(counter=core.counter(model), family=known.family, model=model),
         window=check_tokens(window, "window"),
         output=check_tokens(min(memory.output_buffer, window // 2) if output is None else output, "output"),
-        layout=_layout(core, wanted.get("layout")).sharing_as(budget),
+        layout=_layout(core, wanted.get("layout"), budget).sharing_as(budget),
         format=read_choice(Format, settings.format if (form := wanted.get("format")) is None else form, "format"),
         budget=budget if budget is None or isinstance(budget, Budget) else check_tokens(budget),
         chosen=read_filter({"kinds": wanted.get("kinds")}),
@@ -85,6 +86,11 @@ def _tools(tools: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str, Any]
     return tuple(tools)
 
 
-def _layout(core: Core, asked: str | Layout | None) -> Layout:
+def _layout(core: Core, asked: str | Layout | None, budget: object) -> Layout:
     chosen = core.memory.prompt_layout if asked is None else asked
-    return core.memory.supporting_context.layout() if chosen is None else core.settings.layout_named(chosen)
+    if chosen is not None:
+        return core.settings.layout_named(chosen)
+    supporting = core.memory.supporting_context
+    if supporting.has_sections or (isinstance(budget, Budget) and budget.shares):
+        return supporting.layout()
+    return replace(core.settings.layout_named("flat"), ratio=supporting.budget_ratio)

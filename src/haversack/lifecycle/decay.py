@@ -25,7 +25,6 @@ __all__ = [
     "decayed_score",
     "fades_at",
     "fading",
-    "inclusion_score",
     "last_used",
     "strength",
     "strengths",
@@ -96,13 +95,6 @@ class DecayConfig:
 def decayed_score(score: float, hours: float, rate: float = 0.01) -> float:
     """`score * exp(-rate * hours)`: 24, 72 and 168 hours leave .787, .487 and .186 of 1; negative hours count as 0."""
     return score * math.exp(-rate * max(0.0, hours))
-
-
-def inclusion_score(
-    similarity: float, hours_since_creation: float, hits: int = 0, *, rate: float = 0.005, usage: float = 0.1
-) -> float:
-    """Worth of a candidate for the context: `similarity * exp(-rate * h) * (1 + usage * ln(1 + hits))`."""
-    return decayed_score(similarity, hours_since_creation, rate) * (1 + usage * math.log1p(max(0, hits)))
 
 
 def last_used(memory: Memory) -> datetime:

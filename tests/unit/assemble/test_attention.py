@@ -2,7 +2,19 @@ from collections.abc import Callable
 
 import pytest
 
-from haversack.assemble import STAGES, Candidate, ContextAssembler, ModelPricer, Past, QueryRelevance
+from haversack.assemble import (
+    LAYOUTS,
+    STAGES,
+    Assembled,
+    Candidate,
+    ContextAssembler,
+    Format,
+    ModelPricer,
+    Past,
+    QueryRelevance,
+    SupportingContextConfig,
+)
+from haversack.assemble.attention import Cascade
 from haversack.assemble.priming import complete_turns, prime
 from haversack.assemble.relevance import drop_irrelevant, topic_words
 from haversack.assemble.settings import PrimingConfig
@@ -72,6 +84,39 @@ def test_what_a_stage_took_out_comes_back_behind_the_rest(make_candidate: Make, 
     result = ContextAssembler(pricer=pricer).assemble_context("q", found, budget_limit=900)
     assert result.stages
     assert result.context.ledger.spare < 25
+
+
+def test_nothing_is_pruned_while_what_the_layout_takes_fits(
+    make_candidate: Make, say: Say, as_past: AsPast, pricer: ModelPricer
+) -> None:
+    limits = {"known_facts": 2, "passages": 1, "insights": 1, "summaries": 1}
+    assembler = ContextAssembler(pricer=pricer, config=SupportingContextConfig(max_items=limits))
+    history = as_past(*(say(Role.USER, f"turn {n} " + "word " * 20) for n in range(20)))
+    prior = as_past(say(Role.USER, "old " * 20))
+
+    def at(budget: int) -> Assembled:
+        return assembler.assemble_context("q", crowd(make_candidate), budget, history=history, prior=prior)
+
+    need = at(100_000).tokens
+    enough, short = at(need), at(need - 1)
+    assert (enough.stages, enough.tokens, len(enough.history.messages)) == ((), need, 20)
+    assert [stage.name for stage in short.stages] == ["prior_sessions"]
+    assert len(short.history.messages) == 20
+    tight = at(need - 60)
+    assert [stage.name for stage in tight.stages] == ["prior_sessions", "ten_turns"]
+    assert len(tight.history.messages) == 18
+    assert len(tight.context.items) == len(enough.context.items) == 5
+
+
+def test_a_stage_counts_turns_with_their_answers(
+    make_candidate: Make, say: Say, as_past: AsPast, pricer: ModelPricer
+) -> None:
+    history = as_past(*(say(role, f"turn {n}") for n in range(12) for role in (Role.USER, Role.ASSISTANT)))
+    assembler = ContextAssembler(pricer=pricer)
+    stages = assembler.assemble_context("q", crowd(make_candidate), budget_limit=1, history=history).stages
+    assert [stage.turns for stage in stages] == [12, 10, 10, 10, 5, 5, 5, 5, 2]
+    cascade = Cascade(history, (), layout=LAYOUTS["attention"], format=Format.MARKDOWN, pricer=pricer)
+    assert [past.message.text for past in cascade.newest(2)] == ["turn 10", "turn 10", "turn 11", "turn 11"]
 
 
 def test_old_superseded_and_redundant_memories(

@@ -109,7 +109,7 @@ def test_nothing_new_stands_in_front_of_a_query_that_was_sent(
     rounds = [say(Role.ASSISTANT, calls=["c"]), say(Role.TOOL, "four o'clock", answers="c")]
     second = build_prompt(
         query="tea?",
-        since=rounds,
+        since=[Past(message=message) for message in rounds],
         pricer=pricer,
         window=2000,
         output=100,

@@ -178,6 +178,41 @@ def test_a_long_item_is_shortened_to_its_best_sentences(make_candidate: Make, wo
     assert 64 <= context.tokens <= 100
 
 
+def test_a_larger_budget_never_puts_a_cut_text_in_the_place_of_the_answer(make_candidate: Make, exact: Counter) -> None:
+    steps = " ".join(
+        f"Take the shape number {n} and the mould before removing anything of which you know." for n in range(40)
+    )
+    found = [
+        make_candidate(steps, 0.06, number=1),
+        make_candidate("Mira wants metric units", 0.02, number=2),
+        make_candidate("Mira gives every time in UTC", 0.02, number=3),
+        make_candidate("The zone of the yard is closed on Monday", 0.02, number=4),
+    ]
+    for budget in range(30, 500):
+        context = assemble(found, budget=budget, counter=exact, query="Which units and which time zone?")
+        assert context.items[-3:] == tuple(one.memory.id for one in found[1:]), budget
+
+
+def test_shorter_forms_that_show_the_question_come_first(make_candidate: Make, words: Counter) -> None:
+    chatter = "Nobody knows the way. " * 20
+    found = [
+        make_candidate(f"The ferry is late. {chatter} The pottery is old. {chatter} The kiln is cold.", 0.9, number=1),
+        make_candidate(f"{chatter} The pottery class and its kiln open on Monday. {chatter}", 0.8, number=2),
+    ]
+    context = assemble(found, budget=42, counter=words, query="When do the ferry, the pottery class and the kiln open?")
+    first, second = context.verdicts
+    assert (first.memory_id, first.verdict) == (found[1].memory.id, Outcome.SHORTENED)
+    assert first.tokens <= 14
+    assert "The pottery class and its kiln" in context.text
+    assert second.verdict is Outcome.SHORTENED
+
+
+def test_a_form_without_a_word_of_the_question_is_none(make_candidate: Make, words: Counter) -> None:
+    text = f"{'Nobody knows the way. ' * 9}The pottery class opens on the first Monday of the month at nine."
+    assert assemble([make_candidate(text)], budget=9, counter=words, query="pottery?").text == ""
+    assert assemble([make_candidate(text)], budget=9, counter=words, query="ceramics?").items
+
+
 @pytest.mark.parametrize(
     "text", ["A sentence of some words is here. " * 30_000, "a" * 1_000_000, "会議" * 300_000, "line\n" * 99_999]
 )

@@ -30,6 +30,22 @@ def test_every_kind_has_a_place_in_every_layout() -> None:
         assert set(layout.section_of()) == set(Kind)
 
 
+def test_weights_that_somebody_sets_order_the_sections() -> None:
+    layout = LAYOUTS["sections"].with_weights({"learnings": 0.30, "summaries": 0.10})
+    assert [section.name for section in layout.sections] == [
+        *("learnings", "user_profile", "user_facts", "entities", "passages"),
+        *("summaries", "graph", "decisions", "corrections", "procedures"),
+    ]
+    assert LAYOUTS["sections"].with_weights({}) == LAYOUTS["sections"]
+
+
+def test_a_kind_stays_in_its_section_when_weights_move_it() -> None:
+    both = Layout(name="x", sections=(_section(name="a"), _section(name="b", kinds=frozenset({Kind.FACT, Kind.STATE}))))
+    moved = both.with_weights({"b": 5})
+    assert [section.name for section in moved.sections] == ["b", "a"]
+    assert moved.section_of() == {Kind.STATE: 0, Kind.FACT: 1}
+
+
 def test_partial_overrides_leave_the_rest() -> None:
     layout = LAYOUTS["sections"].with_weights({"userFacts": 0.25, "graph": 0})
     assert weights(layout) == weights(LAYOUTS["sections"]) | {"user_facts": 0.25, "graph": 0}
@@ -58,11 +74,11 @@ def test_attention_defaults() -> None:
         ("state", 1),
     ]
     assert [(s.name, s.max_items) for s in chat.sections] == [
-        ("known_facts", 3),
-        ("insights", 30),
-        ("summaries", 20),
-        ("tools", 15),
-        ("passages", 10),
+        ("known_facts", 30),
+        ("insights", 20),
+        ("summaries", 15),
+        ("tools", 10),
+        ("passages", 3),
         ("state", 1),
     ]
     assert (library.ratio, chat.ratio) == (0.30, 0.25)
@@ -81,8 +97,8 @@ def test_supporting_context_fragment() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"section_priority": ["key_facts"]}, "did you mean 'known_facts'"),
-        ({"max_items": {"passage": 3}}, "did you mean 'passages'"),
+        ({"section_priority": ["key_facts"]}, "section_priority names 'key_facts'.* did you mean 'known_facts'"),
+        ({"max_items": {"passage": 3}}, "max_items names 'passage'.* did you mean 'passages'"),
         ({"max_items": {"passages": -3}}, "passages=-3"),
         ({"budget_ratio": 30}, "budget_ratio=30"),
         ({"section_priority": ["state", "state"]}, "'state' is named twice"),

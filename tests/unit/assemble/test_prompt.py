@@ -54,6 +54,7 @@ def whole(say: Say, as_past: AsPast, make_candidate: Make, pricer: ModelPricer) 
             make_candidate("Alice likes tea", number=1),
             make_candidate("We agreed on Rome", number=2, kind=Kind.SUMMARY),
         ],
+        layout="attention",
     )
 
 
@@ -172,6 +173,93 @@ def test_other_sessions_are_the_first_to_leave(say: Say, as_past: AsPast, pricer
     tight = build_prompt(query="x", pricer=pricer, window=200, history=history, prior=prior)
     assert tight.ledger.tokens("prior sessions") == 0
     assert [str(row.reason) for row in tight.turns[:2]] == ["prior_session"] * 2
+
+
+def test_what_is_sent_of_history_and_other_sessions_stands_once(
+    make_candidate: Make, say: Say, as_past: AsPast, pricer: ModelPricer
+) -> None:
+    prior = [Past(message=say(role, "the berth is in Veere"), id=f"p{role}") for role in (Role.USER, Role.ASSISTANT)]
+    history = as_past(say(Role.USER, "hello"), say(Role.ASSISTANT, "hi"))
+    found = [
+        make_candidate("the berth is in Veere", number=1, kind=Kind.PASSAGE, turns=("puser",)),
+        make_candidate("hello", number=2, kind=Kind.PASSAGE, turns=("t0",)),
+        make_candidate("they greet", number=3, kind=Kind.SUMMARY, turns=("t0", "t1")),
+        make_candidate("they greet again", number=4, kind=Kind.SUMMARY, turns=("t0", "elsewhere")),
+        make_candidate("a fact from a turn", number=5, turns=("t0",)),
+        make_candidate("said elsewhere", number=6, kind=Kind.PASSAGE, turns=("elsewhere",)),
+    ]
+
+    def reasons(window: int) -> list[str]:
+        prompt = build_prompt(
+            query="x", pricer=pricer, window=window, history=history, prior=prior, candidates=found, context_budget=90
+        )
+        return [row.reason for one in found if (row := prompt.context and prompt.context.verdicts.of(one.memory.id))]
+
+    assert reasons(1000) == ["in_history", "in_history", "redundant_summary", "fits", "fits", "fits"]
+    assert reasons(120)[0] != "in_history"
+
+
+def test_an_exchange_that_does_not_fit_keeps_its_question_and_its_newest_calls(
+    say: Say, as_past: AsPast, pricer: ModelPricer
+) -> None:
+    rounds = [
+        message
+        for n in range(9)
+        for message in (
+            say(Role.ASSISTANT, calls=[f"c{n}"]),
+            say(Role.TOOL, f"result {n} " + "word " * 20, answers=f"c{n}"),
+        )
+    ]
+    history = as_past(
+        *(say(Role.USER, "hello"), say(Role.ASSISTANT, "hi"), say(Role.USER, "Where is the berth?"), *rounds),
+        say(Role.ASSISTANT, "In Veere."),
+    )
+    whole = build_prompt(query="x", pricer=pricer, window=1000, history=history)
+    assert len(whole.parts) == len(history) + 1
+    results: list[int] = []
+    for window in range(60, whole.tokens):
+        prompt = build_prompt(query="x", pricer=pricer, window=window, history=history)
+        said = [message.text for message in prompt.parts[:-1]]
+        assert said[-1:] == ["In Veere."], window
+        first = said.index("Where is the berth?")
+        assert first == 0 or said[:first] == ["hello", "hi"]
+        results = [int(text.split()[1]) for text in said if text.startswith("result")]
+        assert results == list(range(9 - len(results), 9))
+    assert len(results) == 9
+
+
+def test_a_turn_for_which_the_fixed_parts_leave_no_room_can_be_recalled(
+    make_candidate: Make, say: Say, as_past: AsPast, pricer: ModelPricer
+) -> None:
+    history = as_past(say(Role.USER, "The number is 8731. " * 10), say(Role.ASSISTANT, "Noted. " * 30))
+    found = [make_candidate("The number is 8731.", kind=Kind.PASSAGE, turns=("t0",))]
+    prompt = build_prompt(
+        query="number?", pricer=pricer, window=500, system="Be kind. " * 90, history=history, candidates=found
+    )
+    assert "8731" in str(prompt.messages())
+
+
+def test_the_cascade_says_what_enters_first_in_a_prompt_of_its_layout(
+    make_candidate: Make, say: Say, as_past: AsPast, pricer: ModelPricer
+) -> None:
+    passages = [
+        make_candidate(f"passage {n} " + "word " * 8, 0.2, number=n, kind=Kind.PASSAGE, session="s") for n in range(9)
+    ]
+    insight = make_candidate("insight " + "word " * 8, 0.1, number=20, kind=Kind.INSIGHT)
+    history = as_past(*(say(Role.USER, f"turn {n} " + "word " * 30) for n in range(60)))
+
+    def kept(layout: str, turns: int) -> tuple[list[str], set[str]]:
+        prompt = build_prompt(
+            query="x", pricer=pricer, window=300, history=history[:turns], candidates=[*passages, insight],
+            layout=layout, context_budget=100,
+        )  # fmt: skip
+        context = prompt.context
+        return [stage.name for stage in prompt.stages], {str(row.kind) for row in context.kept} if context else set()
+
+    stages = ["prior_sessions", "ten_turns", "weak_long_term_passages", "weak_passages", "five_turns"]
+    assert kept("attention", 60) == (stages, {"insight", "passage"})
+    assert kept("attention", 2) == ([], {"passage"})
+    assert kept("flat", 60)[0] == []
 
 
 def test_unknown_models_are_bounded_and_marked(make_candidate: Make, pricer: ModelPricer) -> None:

@@ -7,12 +7,10 @@ from haversack.budget import Container, Packer
 ROOT = Container(price=0)
 
 
-def packing(
-    budget: int, containers: Sequence[Container], items: Sequence[tuple[int, int]], long_from: int | None = None
-) -> Packer:
+def packing(budget: int, containers: Sequence[Container], items: Sequence[tuple[int, int]]) -> Packer:
     """Items are (price, container)."""
     prices, places = zip(*items, strict=True)
-    return Packer(budget, containers, prices=prices, places=places, long_from=long_from)
+    return Packer(budget, containers, prices=prices, places=places)
 
 
 def test_skips_what_does_not_fit_and_goes_on() -> None:
@@ -54,23 +52,13 @@ def test_confining_and_releasing() -> None:
     assert packer.packing.blocked == {2: "room"}
 
 
-def test_long_pieces_are_shortened_in_their_place() -> None:
-    packer = packing(20, [ROOT], [(50, 0), (8, 0), (30, 0)], long_from=40)
-    packer.take([0, 1, 2], shorter=lambda index: [40, 12, 3] if index == 0 else [1], least=10)
-    assert packer.packing.taken == {0: 12, 1: 8}
-    assert packer.packing.form == {0: 1}
-
-
-def test_nothing_is_shortened_below_the_least() -> None:
-    packer = packing(20, [ROOT], [(50, 0), (20, 0)], long_from=40)
-    packer.take([0, 1], shorter=lambda _: [19, 3], least=20)
-    assert packer.packing.taken == {1: 20}
-
-
 def test_crumbs() -> None:
     packer = packing(5, [Container(price=1)], [(50, 0), (9, 0)])
-    assert packer.shorten(0, lambda _: [9, 4])
-    assert not packer.shorten(1, lambda _: [3])
+    assert not packer.shorten(0, [9, 4], most=3)
+    assert not packer.shorten(0, [9, 4], least=5)
+    assert packer.shorten(0, [9, 4, 2])
+    assert packer.packing.form == {0: 1}
+    assert not packer.shorten(1, [3])
     assert (packer.packing.taken, packer.packing.spare) == ({0: 5}, 0)
 
 

@@ -103,7 +103,7 @@ def test_what_the_model_sees_is_explained(room: Any) -> None:
     assert here.paper.notes == ["this holds private content: what you said, and what is remembered"]
     here.say("/prompt what else --shape anthropic --json")
     assert here.paper.values[0]["request"]["system"] == "Be brief."
-    assert "in the last prompt: kept in known_facts, fits" in here.say(f"/why {kept}")
+    assert "in the last prompt: kept in memories, fits" in here.say(f"/why {kept}")
     assert "kept at pack: fits" in here.say(f"/why {kept} metric units")
     assert "normal" in here.say("/debug-budget")
     assert "no tools" in here.say("/tool-budget")

@@ -233,11 +233,12 @@ def test_a_full_window_is_compacted_in_the_background_before_the_next_prompt(
 
 
 def test_the_newest_turns_alone_are_shown_where_a_limit_says_so(engine: Callable[..., Haversack]) -> None:
-    sack = with_memory(MemorySettings(max_history_turns=3), engine)
-    session = sack.namespace("a").session("s")
-    talk(session, 10)
-    prompt = session.prompt("Which?", window=4000, output=100, kinds=["fact"])
-    assert [row.verdict for row in prompt.turns].count(Outcome.KEPT) <= 3
+    for most, messages in ((0, 0), (3, 6), (10, 20), (50, 20)):
+        sack = with_memory(MemorySettings(max_history_turns=most), engine)
+        session = sack.namespace("a").session("s")
+        talk(session, 10)
+        prompt = session.prompt("Which?", window=4000, output=100, kinds=["fact"])
+        assert [row.verdict for row in prompt.turns].count(Outcome.KEPT) == messages
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -295,6 +296,55 @@ def test_what_became_of_earlier_sessions_is_said(engine: Callable[..., Haversack
     assert ns.session("now").prompt("Hm?", window=2000).to_dict()["sessions"]
 
 
+def test_earlier_sessions_stand_once(engine: Callable[..., Haversack]) -> None:
+    sack = with_memory(MemorySettings(priming=PrimingConfig(previous_sessions=1, previous_session_turns=2)), engine)
+    ns = sack.namespace("a")
+    talk(ns.session("before"), 4)
+    prompt = ns.session("now").prompt("Which hotel has the door code 4003?", window=4000, output=100)
+    text = str(prompt.messages())
+    assert [text.count(f"the door code is {4000 + n}.") for n in range(4)] == [1, 1, 1, 1]
+    assert prompt.ledger.tokens("prior sessions") > 0
+
+
+def test_a_prompt_uses_its_window(ns: Namespace) -> None:
+    """No count of items ends what answers; the layout named attention has the counts that its users know."""
+    talk(ns.session("before"), 30)
+    question = "Which hotels were booked, and what are their door codes?"
+    kept: dict[str | None, int] = {}
+    for layout in (None, "flat", "attention"):
+        context = ns.session("now").prompt(question, window=16_000, output=100, layout=layout).context
+        kept[layout] = len(context.items) if context else 0
+    assert kept[None] == kept["flat"] > 20
+    assert kept["attention"] == 10
+
+
+def test_priming_limits_what_does_not_answer(engine: Callable[..., Haversack]) -> None:
+    priming = PrimingConfig(max_known_facts=1, max_insights=0)
+    ns = with_memory(MemorySettings(priming=priming), engine).namespace("a")
+    ns.remember("The boat is called Petrel", importance=0.9)
+    ns.remember("The mast is of spruce", importance=0.5)
+    ns.remember("Sails tear at the seams", kind="insight")
+    ns.remember("Scrape before painting", kind="procedure")
+    prompt = ns.session("s").prompt("qwertz", layout="attention", window=4000, output=100)
+    assert {row.reason for row in prompt.verdicts} == {"fits", "not_primed"}
+    text = str(prompt.messages())
+    assert [words in text for words in ("Petrel", "spruce", "seams", "Scrape")] == [True, False, False, True]
+
+
+def test_the_newest_state_stands_in_its_section(ns: Namespace) -> None:
+    ns.remember("The boat lies in Veere, where the boat is painted", kind="state", event_time="2026-01-01T00:00Z")
+    ns.remember("The boat lies in Goes", kind="state", event_time="2026-02-01T00:00Z")
+    prompt = ns.session("s").prompt("Where is the boat painted?", layout="attention", window=4000, now="2026-03-01")
+    assert "Goes" in str(prompt.messages())
+
+
+def test_a_setting_never_raises_the_window_above_what_is_published(engine: Callable[..., Haversack]) -> None:
+    for size, window in ((10_000_000, 128_000), (32_000, 32_000)):
+        session = with_memory(MemorySettings(context_window=size), engine).namespace("a").session("s")
+        assert session.prompt("hi", model="gpt-4o").ledger.budget == window
+    assert session.prompt("hi", model="gpt-4o", window=200_000).ledger.budget == 200_000
+
+
 def test_priming_starts_a_session_with_what_is_known(engine: Callable[..., Haversack]) -> None:
     sack = with_memory(MemorySettings(), engine)
     ns = sack.namespace("a")
@@ -304,3 +354,12 @@ def test_priming_starts_a_session_with_what_is_known(engine: Callable[..., Haver
     assert "Name: Mira" in primed.context.text
     assert "Petrel" in primed.context.text
     assert 0 < primed.tokens <= 4000
+
+
+def test_what_no_verdict_is_about_is_counted(engine: Callable[..., Haversack]) -> None:
+    ns = engine(MemoryStore(), widest=70).namespace("a")
+    ns.remember_many([{"content": f"fact number {n} about boats"} for n in range(120)])
+    for budget, beyond in ((500, 0), (100_000, 50)):
+        context = ns.context("boats", budget=budget)
+        assert (context.beyond, context.to_dict()["beyond"]) == (beyond, beyond)
+    assert "50 more were not looked at (engine.widest)" in str(context)

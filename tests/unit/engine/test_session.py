@@ -73,7 +73,9 @@ def test_a_call_is_found_by_its_arguments_and_a_system_prompt_is_not_recalled(ns
             {"role": "tool", "tool_call_id": "c1", "content": "open till six"},
         ]
     )
-    assert {hit.memory.speaker for hit in ns.recall("bike find_place six", top_k=10)} == {"assistant", "tool"}
+    speakers = {hit.memory.speaker for hit in ns.recall("bike find_place six", top_k=10)}
+    assert speakers == {"assistant", "tool"}
+    assert {type(each) for each in speakers} == {str}  # as they come back from a file
 
 
 def test_times_and_metadata_may_ride_on_the_message(ns: Namespace) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from haversack.assemble import PrimingConfig, Prompt, SupportingContextConfig, ToolBudget
+from haversack.assemble import PrimingConfig, Prompt, QueryRelevance, SupportingContextConfig, ToolBudget
 from haversack.compaction import CompactionConfig
 from haversack.compaction.summarize import Summarizer
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
+from haversack.engine.session import Session
 from haversack.engine.settings import LayoutSettings, MemorySettings, SectionSettings, Settings
 from haversack.model.memory import Kind
 from haversack.store.memory import MemoryStore
@@ -54,10 +55,15 @@ def packed(value: str, **asked: Any) -> Seen:
 def primed(option: str, **others: Any) -> Seen:
     def seen(engine: Engine, setting: Any) -> object:
         priming = PrimingConfig(**{**others, option: setting})
-        found = filled(opened(engine, MemorySettings(priming=priming))).session("new").prime(window=8000)
-        return (found.context.text, len(found.prior.messages))
+        session = filled(opened(engine, MemorySettings(priming=priming))).session("new")
+        return (session.prime(window=8000).tokens, unrelated(session))
 
     return seen
+
+
+def unrelated(session: Session) -> list[Any]:
+    """What a prompt holds whose question nothing answers."""
+    return session.prompt("qwertz", layout="attention", window=8000).messages()
 
 
 def prompt_of(engine: Engine, memory: MemorySettings, **asked: Any) -> Prompt:
@@ -145,7 +151,17 @@ EFFECTS: dict[str, tuple[Any, Any, Seen]] = {
     )),
     "memory.output_buffer": (100, 900, with_prompt(lambda size: MemorySettings(output_buffer=size), window=3000)),
     "memory.max_history_turns": (2, 9, with_prompt(lambda most: MemorySettings(max_history_turns=most), window=3000)),
-    "memory.prompt_layout": (None, "flat", with_prompt(lambda name: MemorySettings(prompt_layout=name), window=3000)),
+    "memory.prompt_layout": (None, "sections", with_prompt(
+        lambda name: MemorySettings(prompt_layout=name), window=3000
+    )),
+    "memory.min_evidence_per_1000": (0.0, 0.9, with_prompt(
+        lambda least: MemorySettings(min_evidence_per_1000=least), window=3000
+    )),
+    "memory.query_relevance_filter": (
+        QueryRelevance(), QueryRelevance(enabled=True, keep_recent={}), lambda engine, rules: unrelated(
+            filled(opened(engine, MemorySettings(query_relevance_filter=rules))).session("new")
+        ),
+    ),
     "supporting_context.budget_ratio": (0.1, 0.3, supporting("budget_ratio")),
     "supporting_context.section_priority": (["known_facts"], ["summaries"], supporting("section_priority")),
     "supporting_context.max_items": ({"known_facts": 2}, {"known_facts": 4}, supporting("max_items")),

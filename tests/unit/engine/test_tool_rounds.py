@@ -69,16 +69,48 @@ def test_what_is_not_answered_yet_is_no_place_to_ask_from(ns: Namespace) -> None
         session.prompt(window=2000, output=100)
 
 
-def test_a_result_over_the_window_says_what_is_too_large(ns: Namespace) -> None:
+@pytest.mark.parametrize("layout", ["flat", "cached"])
+def test_results_over_the_window_become_pointers(ns: Namespace, layout: str) -> None:
     session = ns.session("s")
     session.add("user", "When is the tide?")
-    session.extend([call("c1"), result("c1", "high and low again " * 500)])
-    with pytest.raises(BudgetError, match="the largest part is tool results"):
+    words = "The harbour has a crane. " * 250
+    session.extend([call("c1"), result("c1", words), call("c2"), result("c2", f"{words}The tide is at six. {words}")])
+    first, second = (turn.id for turn in session.turns() if turn.message.role == "tool")
+    prompt = session.prompt(model="gpt-4o", window=500, output=100, layout=layout)
+    sent = prompt.messages("openai")
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "assistant", "tool"]
+    assert sent[2]["content"] == f"[Tool result of {len(words)} characters, kept in full; to read it: expand {first}]"
+    assert "The tide is at six." in str(sent[4]["content"])
+    assert str(sent[4]["content"]).endswith(f"[… cut: kept in full; to read it: expand {second}]")
+    assert prompt.ledger.total <= 400
+    assert [(row.id, row.verdict) for row in prompt.turns] == [(first, "shortened"), (second, "shortened")]
+    assert [turn.id for turn in session.expand(first)] == [first]
+
+
+def test_the_oldest_calls_leave_when_even_pointers_do_not_fit(ns: Namespace) -> None:
+    session = ns.session("s")
+    session.add("user", "When is the tide?")
+    session.extend([each for n in range(20) for each in (call(f"c{n}"), result(f"c{n}", f"High at {n}"))])
+    prompt = session.prompt(model="gpt-4o", window=220, output=100)
+    sent = prompt.messages("openai")
+    assert sent[0]["content"] == "When is the tide?"
+    kept = (len(sent) - 1) // 2
+    assert 0 < kept < 20
+    assert [message["content"] for message in sent[2::2]] == [f"High at {n}" for n in range(20 - kept, 20)]
+    assert prompt.ledger.total <= 120
+    assert len(prompt.turns) == 2 * (20 - kept)
+
+
+def test_a_question_over_the_window_says_what_is_too_large(ns: Namespace) -> None:
+    session = ns.session("s")
+    session.add("user", "When is the tide? " * 500)
+    session.extend([call("c1"), result("c1")])
+    with pytest.raises(BudgetError, match="the largest part is query"):
         session.prompt(window=500, output=100)
 
 
 def test_a_limit_of_turns_never_cuts_the_open_exchange(sack: Haversack) -> None:
-    limited = Haversack(replace(sack._core, memory=MemorySettings(max_history_turns=2)))
+    limited = Haversack(replace(sack._core, memory=MemorySettings(max_history_turns=0)))
     session = limited.namespace("n").session("s")
     in_the_middle(session)
     sent = list(session.prompt(window=2000, output=100).messages("openai"))

@@ -8,7 +8,7 @@ import pytest
 
 from haversack.errors import ConfigError
 from haversack.lifecycle import DecayConfig
-from haversack.lifecycle.decay import decayed_score, fades_at, inclusion_score, strength
+from haversack.lifecycle.decay import decayed_score, fades_at, strength
 from haversack.model.memory import Kind, Memory
 
 Make = Callable[..., Memory]
@@ -21,12 +21,6 @@ def test_one_fades_as_documented(hours: float, left: float) -> None:
 
 def test_a_clock_that_jumped_back_does_not_strengthen() -> None:
     assert decayed_score(0.5, -10) == 0.5
-
-
-def test_inclusion_multiplies_similarity_age_and_usage() -> None:
-    assert inclusion_score(0.8, 0) == 0.8
-    assert inclusion_score(0.8, 100) == pytest.approx(0.8 * math.exp(-0.5))
-    assert inclusion_score(0.8, 100, hits=9) == pytest.approx(0.8 * math.exp(-0.5) * (1 + 0.1 * math.log(10)))
 
 
 def test_half_lives_are_per_kind(fact: Make, born: datetime) -> None:
