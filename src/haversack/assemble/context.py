@@ -58,6 +58,8 @@ class Context:
     """What packing maximised: tokens weighted by worth. It never falls when the budget grows."""
     items: tuple[str, ...]
     """Ids of the memories in it, in the order in which they stand."""
+    behind: int = 0
+    """Changes of what is remembered that recall did not know yet: more than 0 only shortly after a load."""
 
     @property
     def kept(self) -> list[Verdict]:
@@ -74,6 +76,7 @@ class Context:
             "layout": self.layout,
             "format": str(self.format),
             "value": round(self.value, 6),
+            "behind": self.behind,
             "sections": [
                 {
                     "name": section.name,

@@ -49,6 +49,7 @@ class Packing:
 
 def pack(core: Core, request: Request, packing: Packing, seen: Look | None = None) -> Context:
     """The best context for the request within the budget; of what was `seen`, where its caller has looked already."""
+    seen = seen or look(core, request)
     found = gather(core, request, packing.layout, packing.budget, packing.counter, seen)
     found = hold_back(found, packing.hold_back)
     context = assemble(
@@ -63,14 +64,11 @@ def pack(core: Core, request: Request, packing: Packing, seen: Look | None = Non
     if packing.noted and len(request.namespaces) == 1:
         core.trims.note(core.store, request.namespaces[0], found, context)
     core.was_read(request.namespaces)
-    return context
+    return replace(context, behind=seen.view.behind) if seen.view.behind else context
 
 
-def gather(
-    core: Core, request: Request, layout: Layout, budget: int, counter: Counter, seen: Look | None = None
-) -> list[Candidate]:
+def gather(core: Core, request: Request, layout: Layout, budget: int, counter: Counter, seen: Look) -> list[Candidate]:
     """Whatever deserves a verdict: pinned memories, for each section as many as fit, and their parents."""
-    seen = seen or look(core, request)
     width = min(core.settings.widest, max(_FEWEST, budget // _TOKENS_PER_CANDIDATE))
     pinned = seen.view.listing(request.chosen, now=request.now, top_k=core.settings.widest, pinned=True)
     filters = list(_filters(request.chosen, layout))

@@ -34,7 +34,7 @@ from haversack.engine.compacting import coordinator_of
 from haversack.engine.core import Core
 from haversack.engine.hiding import hidden_turns
 from haversack.engine.packing import candidates, gather
-from haversack.engine.reading import Request
+from haversack.engine.reading import Request, look
 from haversack.errors import ConflictError, InputError, StoreError
 from haversack.model.memory import Kind, Memory
 from haversack.model.message import Message, Role
@@ -93,6 +93,7 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     history = _history(core, namespace, session, hidden, wanted)
     live, since, past, asked = _live(wanted.query, history)
     prior = _prior(core, namespace, session, hidden)
+    found, behind = _candidates(core, namespace, live, past, asked, wanted)
     built = build_prompt(
         query=live,
         since=since,
@@ -104,13 +105,15 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         tool_budget=wanted.tool_budget,
         history=past,
         prior=[one for talk in reversed(prior.values()) for one in talk],
-        candidates=_candidates(core, namespace, live, past, asked, wanted),
+        candidates=found,
         layout=wanted.layout,
         format=wanted.format,
         context_budget=wanted.budget,
         now=wanted.now,
         previous=_anchor(core, namespace, session) if wanted.layout.stable else None,
     )
+    if built.context is not None and behind:
+        built = replace(built, context=replace(built.context, behind=behind))
     return replace(built, sessions=tuple(_fate(name, talk, built, wanted) for name, talk in prior.items()))
 
 
@@ -202,17 +205,22 @@ def _waits(tail: Sequence[Past]) -> bool:
 
 def _candidates(
     core: Core, namespace: str, live: str | Message, past: Sequence[Past], asked: frozenset[str], wanted: Window
-) -> Sequence[Candidate]:
-    """What recall finds, with what stands in the prompt already marked: kept turns, summaries, and the query's turn."""
+) -> tuple[Sequence[Candidate], int]:
+    """What recall finds, and how many changes it did not know yet.
+
+    What stands in the prompt already is marked: kept turns, summaries, and the query's turn.
+    """
     words = live.text if isinstance(live, Message) else live
     room = max(0, wanted.window - wanted.output)
     supporting = _supporting(wanted, room)
     if is_blank(words) or not supporting:
-        return ()
+        return (), 0
     request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
-    found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter)
+    seen = look(core, request)
+    found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter, seen)
     standing = _standing(past, room - supporting, wanted.pricer) | asked
-    return [structs.replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
+    marked = [structs.replace(one, filtered="in_history") if _stands(one.memory, standing) else one for one in found]
+    return marked, seen.view.behind
 
 
 def _supporting(wanted: Window, room: int) -> int:

@@ -102,7 +102,7 @@ class Shelf:
         if had:
             self._shown(slot)
         yield
-        if had:
+        if had and not keeping.is_kept(self._store, namespace, self._model):
             self._save_later(slot, catch_up=True)
 
     def forget(self, namespace: str) -> None:
