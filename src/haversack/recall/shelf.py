@@ -97,7 +97,7 @@ class Shelf:
 
         It is loaded before and saved again in the background, so nothing is read and indexed anew.
         """
-        had = self._saves and keeping.is_kept(self._store, namespace, self._model)
+        had = keeping.is_kept(self._store, namespace, self._model)
         slot = self._slot(namespace)
         if had:
             self._shown(slot)
