@@ -19,7 +19,7 @@ from haversack.transfer.entries import MemoryEntry
 
 __all__ = ["run"]
 
-_SIZES = {1_000: 5, 10_000: 5, 100_000: 1}
+_SIZES = {1_000: 15, 10_000: 5, 100_000: 1}
 """How often each is measured."""
 _BATCH = 500
 _FIRST = """

@@ -13,7 +13,7 @@ from haversack.scoring.blend import Weights
 
 __all__ = ["Found", "Hit", "Look", "Request", "find", "look"]
 
-_PATIENCE = 0.05
+_PATIENCE = 0.03
 """Seconds that a question waits for the index shortly after a load, before it is answered from what is ready."""
 
 

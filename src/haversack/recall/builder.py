@@ -15,6 +15,8 @@ __all__ = ["Builder"]
 _LOG = logging.getLogger(__name__)
 _QUIET = 1.0
 """Seconds without a write after which nobody is loading any more."""
+_ANSWER = 0.03
+"""Seconds that the builder leaves to an answer that is not waiting for it any more."""
 _RESTS = 12
 """Times as long as a page took, the builder rests while somebody loads: both share one interpreter."""
 
@@ -34,6 +36,11 @@ class Builder:
         self._asked = Event()
         """Somebody waits: no rest until the index is whole."""
         self._stop = Event()
+        self._until = 0.0
+
+    def make_way(self) -> None:
+        """Rest after the page in hand, for as long as most answers take."""
+        self._until = monotonic() + _ANSWER
 
     def build(self, slot: Slot, *, asked: bool) -> Event:
         """Begin to take in all that is new, without rest when somebody `asked`; the event tells the end."""
@@ -91,3 +98,4 @@ class Builder:
             is_whole = self._step(slot)
             if begun - slot.written < _QUIET:
                 self._asked.wait(_RESTS * (monotonic() - begun))
+            self._stop.wait(max(0.0, self._until - monotonic()))

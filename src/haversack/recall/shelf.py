@@ -24,7 +24,7 @@ from haversack.store.port import Changes, Store
 
 __all__ = ["Shelf"]
 
-_PAGE = 500
+_PAGE = 250
 """Changes that are taken in at a time: whoever needs the index waits for no more of them."""
 _OWN = 1_000
 """Changes that a question takes in itself, so that it is exactly fresh; more of them are left to the builder."""
@@ -164,7 +164,9 @@ class Shelf:
         built = self._builder.build(slot, asked=True)
         if built.wait(wait) and (shown := self._caught_up(slot)) is not None:
             return shown
-        shown = self._shown(slot)
+        self._builder.make_way()
+        with slot.turn:  # two threads that compute take turns of some milliseconds each
+            shown = self._begun(slot)
         behind = max(0, self._store.sequence(slot.namespace) - shown.index.upto)
         # What changed since is read as it is now: the cache is told of changes only when they are taken in.
         return replace(shown, behind=behind, rows=Rows(self._store, slot.namespace, 0)) if behind else shown

@@ -21,7 +21,7 @@ from haversack.store.sqlite.store import SqliteStore
 from .conftest import NOW, Make
 
 SECONDS = 20
-PAGE = 500
+PAGE = 250
 """What the index takes in at a time."""
 OWN = 1_000
 """Changes that a question takes in itself."""
@@ -132,7 +132,7 @@ def test_a_load_is_indexed_before_anybody_asks(disk: Held, load: Callable[[int],
     assert disk.asked == []
     recall.written("n", 1)
     assert disk.ended.wait(SECONDS)
-    assert disk.asked == [("haversack-index", 0), ("haversack-index", PAGE), ("haversack-index", OWN)]
+    assert disk.asked == [("haversack-index", page * PAGE) for page in range(5)]
     recall.close()
 
 
@@ -156,7 +156,7 @@ def test_an_early_answer_tells_what_it_names_as_it_is_now(disk: Held, load: Call
 def test_closing_ends_the_builder_after_its_page_and_the_next_one_goes_on(
     disk: Held, load: Callable[[int], list[Memory]]
 ) -> None:
-    memories = load(6_000)
+    memories = load(2_500)
     disk.at = 3
     recall = Recall(disk)
     recall.written("n", OWN)
@@ -191,7 +191,7 @@ def test_after_an_error_of_the_builder_whoever_asks_reads_on(disk: Held, load: C
     assert disk.asked == [
         ("haversack-index", 0),
         ("haversack-index", PAGE),
-        *(("MainThread", page * PAGE) for page in range(1, 4)),
+        *(("MainThread", page * PAGE) for page in range(1, 8)),
     ]
     recall.close()
 
