@@ -88,6 +88,7 @@ class Builder:
         with self._lock:
             if not self._waiting:
                 self._thread = None
+                atexit.unregister(self.close)
                 return None
             return self._waiting[0]
 

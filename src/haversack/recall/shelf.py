@@ -153,8 +153,8 @@ class Shelf:
         """The index with every change."""
         if slot.built is not None:
             self._builder.build(slot, asked=True).wait()
-        while (shown := self._step(slot)) is None:
-            pass
+        while (shown := self._caught_up(slot)) is None:  # page after page is the builder's: it makes way for questions
+            self._builder.build(slot, asked=True).wait()
         return shown
 
     def _early(self, slot: Slot, wait: float) -> IndexView:
@@ -285,8 +285,8 @@ class Shelf:
 
     def _save(self, slot: Slot, *, catch_up: bool = False) -> None:
         with suppress(StoreError, ConflictError):  # a segment is a convenience: without it nothing is lost
-            while catch_up and self._step(slot) is None:
-                pass
+            if catch_up:
+                self._fresh(slot)
             self._free_of_gone(slot)
             with slot.turn:
                 index, whole = slot.view().index, slot.whole

@@ -36,14 +36,15 @@ class Held(SqliteStore):
         self.fails = False
         """Whether what was held ends with an error."""
         self.asked = list[tuple[str, int]]()
-        """The thread and the number of each question for changes."""
+        """The thread and the number of each question for changes, but those of the thread that saves."""
         self.held, self.let_go, self.ended = Event(), Event(), Event()
 
     def changes(
         self, namespace: str, *, since: int = 0, limit: int = 10_000, known: int = 0, model: str | None = None
     ) -> Changes:
         thread = current_thread().name
-        self.asked.append((thread, since))
+        if not thread.startswith("haversack-segments"):  # which looks for erasures before it saves, whenever that is
+            self.asked.append((thread, since))
         if thread == "haversack-index" and self._pages() == self.at:
             self.held.set()
             assert self.let_go.wait(SECONDS)
@@ -191,7 +192,9 @@ def test_after_an_error_of_the_builder_whoever_asks_reads_on(disk: Held, load: C
     assert disk.asked == [
         ("haversack-index", 0),
         ("haversack-index", PAGE),
-        *(("MainThread", page * PAGE) for page in range(1, 8)),
+        *(("MainThread", page * PAGE) for page in range(1, 5)),
+        *(("haversack-index", page * PAGE) for page in range(5, 8)),
+        ("MainThread", 8 * PAGE),
     ]
     recall.close()
 
