@@ -36,7 +36,7 @@ from haversack.engine.compacting import coordinator_of
 from haversack.engine.core import Core
 from haversack.engine.hiding import hidden_turns
 from haversack.engine.packing import candidates, gather
-from haversack.engine.reading import Request
+from haversack.engine.reading import Request, look
 from haversack.errors import ConflictError, InputError, StoreError
 from haversack.model.memory import Kind
 from haversack.model.message import Message, Role
@@ -98,6 +98,7 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     history = _history(core, namespace, session, hidden, wanted)
     live, since, past, asked = _live(wanted.query, history)
     prior = _prior(core, namespace, session, hidden)
+    found, behind = _candidates(core, namespace, live, asked, wanted)
     built = build_prompt(
         query=live,
         since=since,
@@ -109,7 +110,7 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         tool_budget=wanted.tool_budget,
         history=past,
         prior=[one for talk in reversed(prior.values()) for one in talk],
-        candidates=_candidates(core, namespace, live, asked, wanted),
+        candidates=found,
         layout=wanted.layout,
         format=wanted.format,
         context_budget=wanted.budget,
@@ -117,6 +118,8 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         now=wanted.now,
         previous=_anchor(core, namespace, session) if wanted.layout.stable else None,
     )
+    if built.context is not None and behind:
+        built = replace(built, context=replace(built.context, behind=behind))
     return replace(built, sessions=tuple(_fate(name, talk, built, wanted) for name, talk in prior.items()))
 
 
@@ -208,16 +211,20 @@ def _waits(tail: Sequence[Past]) -> bool:
 
 def _candidates(
     core: Core, namespace: str, live: str | Message, asked: frozenset[str], wanted: Window
-) -> Sequence[Candidate]:
-    """What recall finds, those marked that a setting keeps out, or that say what the query's own turns say."""
+) -> tuple[Sequence[Candidate], int]:
+    """What recall finds, and how many changes it did not know yet.
+
+    What a setting keeps out is marked, and what says the same as the query's own turns.
+    """
     words = live.text if isinstance(live, Message) else live
     supporting = _supporting(wanted, max(0, wanted.window - wanted.output))
     if is_blank(words) or not supporting:
-        return ()
+        return (), 0
     request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
-    found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter)
+    seen = look(core, request)
+    found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter, seen)
     left = drop_irrelevant(without_repeats(found, asked), words, core.memory.query_relevance_filter)
-    return _as_primed(core, namespace, left, wanted)
+    return _as_primed(core, namespace, left, wanted), seen.view.behind
 
 
 def _as_primed(core: Core, namespace: str, found: Sequence[Candidate], wanted: Window) -> Sequence[Candidate]:
