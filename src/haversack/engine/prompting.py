@@ -42,6 +42,7 @@ from haversack.model.memory import Kind
 from haversack.model.message import Message, Role
 from haversack.model.query import Filter
 from haversack.model.text import is_blank
+from haversack.recall.view import View
 from haversack.scoring.blend import DEFAULT
 from haversack.store.port import SEGMENT, Batch, Written
 from haversack.wire.pairing import pair_turns
@@ -143,11 +144,12 @@ def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
     """What a session starts with: known facts, entities, insights, summaries, the last turns of earlier sessions."""
     hidden = hidden_turns(core, namespace)
     others = _others(core, namespace, session, core.memory.priming.previous_sessions)
-    return _primed(core, namespace, [_past(core, namespace, other, hidden) for other in others], wanted)
+    talks = [_past(core, namespace, other, hidden) for other in others]
+    return _primed(core, core.recall.view([namespace]), talks, wanted)
 
 
-def _primed(core: Core, namespace: str, sessions: Sequence[Sequence[Past]], wanted: Window) -> Primed:
-    config, view = core.memory.priming, core.recall.view([namespace])
+def _primed(core: Core, view: View, sessions: Sequence[Sequence[Past]], wanted: Window) -> Primed:
+    config = core.memory.priming
     found = [
         hit
         for section in config.layout().sections
@@ -224,16 +226,16 @@ def _candidates(
     seen = look(core, request)
     found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter, seen)
     left = drop_irrelevant(without_repeats(found, asked), words, core.memory.query_relevance_filter)
-    return _as_primed(core, namespace, left, wanted), seen.view.behind
+    return _as_primed(core, seen.view, left, wanted), seen.view.behind
 
 
-def _as_primed(core: Core, namespace: str, found: Sequence[Candidate], wanted: Window) -> Sequence[Candidate]:
+def _as_primed(core: Core, view: View, found: Sequence[Candidate], wanted: Window) -> Sequence[Candidate]:
     """The candidates; of those that only belong in their section, priming says which may stand there."""
     kinds = frozenset[Kind]().union(*(section.kinds for section in core.memory.priming.layout().sections))
     asked = [_is_background(one) and one.memory.kind in kinds for one in found]
     if not any(asked):
         return found
-    known = frozenset(_primed(core, namespace, (), wanted).context.items)
+    known = frozenset(_primed(core, view, (), wanted).context.items)
     return [
         structs.replace(one, filtered="not_primed") if judged and one.memory.id not in known else one
         for one, judged in zip(found, asked, strict=True)

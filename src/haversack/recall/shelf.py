@@ -97,12 +97,13 @@ class Shelf:
 
         It is loaded before and saved again in the background, so nothing is read and indexed anew.
         """
-        had = keeping.is_kept(self._store, namespace, self._model)
         slot = self._slot(namespace)
+        known = slot.index.present >= _WORTH_SAVING
+        had = known if slot.read else keeping.is_kept(self._store, namespace, self._model)
         if had:
             self._shown(slot)
         yield
-        if had and not keeping.is_kept(self._store, namespace, self._model):
+        if had:
             self._save_later(slot, catch_up=True)
 
     def forget(self, namespace: str) -> None:
@@ -286,6 +287,8 @@ class Shelf:
     def _save(self, slot: Slot, *, catch_up: bool = False) -> None:
         with suppress(StoreError, ConflictError):  # a segment is a convenience: without it nothing is lost
             if catch_up:
+                if keeping.is_kept(self._store, slot.namespace, self._model):  # nothing was erased
+                    return
                 self._fresh(slot)
             self._free_of_gone(slot)
             with slot.turn:
