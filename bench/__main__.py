@@ -27,6 +27,7 @@ ALONE = {
     "index": "bench.speed.index:run",
     "nearest": "bench.speed.nearest:run",
     "writing": "bench.speed.writing:run",
+    "load": "bench.speed.load:run",
     "threads": "bench.speed.latency:threads",
     "trips": "bench.speed.latency:trips",
     "maintenance": "bench.maintenance.run:run",

@@ -32,6 +32,7 @@ class Ours:
             by_session.setdefault(turn.session, []).append(named)
         for session, messages in by_session.items():
             self._ns.session(session).extend(messages)
+        self._ns.index()
 
     def pack(self, question: str, budgets: Sequence[int], now: datetime) -> list[Packed]:
         return [self._context(question, budget, now) for budget in budgets]

@@ -68,6 +68,7 @@ def _conflicts(chance: random.Random) -> Iterator[tuple[list[dict[str, Any]], st
 
 
 def _share(ns: haversack.Namespace, asked: list[tuple[str, str]], top: int) -> float:
+    ns.index()
     found = ([hit.content for hit in ns.recall(question, top_k=top, now=_NOW)] for question, _ in asked)
     return sum(answer in contents for contents, (_, answer) in zip(found, asked, strict=True)) / len(asked)
 

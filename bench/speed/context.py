@@ -74,7 +74,7 @@ def _cold(store: str, embedder: str) -> float:
 
 
 def fill(ns: Namespace, size: int) -> None:
-    """Turns in sessions of twenty, stored as passages in large batches."""
+    """Turns in sessions of twenty, stored as passages in large batches, and indexed."""
     told = zip(turns(size), times(size), strict=True)
     batch: list[dict[str, object]] = []
     for number, (text, at) in enumerate(told):
@@ -85,3 +85,4 @@ def fill(ns: Namespace, size: int) -> None:
             batch = []
     if batch:
         ns.remember_many(batch)
+    ns.index()

@@ -169,7 +169,7 @@ def _explained(owner: str, names: str, why: str) -> None:
 _explained(
     "Namespace",
     "get get_many parts filed why earlier votes_by_signal votes page changes sequence unembedded timeline wake_up"
-    " folded everything sessions stats wait costs stay_forgotten",
+    " folded everything sessions stats wait index costs stay_forgotten",
     _READS,
 )
 _explained("Namespace", "layout session knowledge maintenance", _HOLDS)

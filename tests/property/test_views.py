@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,8 +13,11 @@ from hypothesis import strategies as st
 from haversack.embed.codec import Quantised
 from haversack.model.identity import make_id
 from haversack.model.memory import Kind, Memory, Source, Stage
-from haversack.recall.columns import SCHEMA, WIDE
+from haversack.recall.columns import NOWHERE, SCHEMA, WIDE, Flag
+from haversack.recall.compact import compacted
 from haversack.recall.index import Index
+from haversack.recall.names import names_in
+from haversack.recall.segments import dump
 from haversack.store.port import Restaged
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -112,3 +116,64 @@ def test_views_change_nothing_behind_them(steps: list[tuple[str, int]]) -> None:
             take(watched, living[0], verb, which)
             take(alone, living[1], verb, which)
     assert shape(watched) == shape(alone)
+
+
+def by_id(index: Index) -> dict[str, dict[str, object]]:
+    """What the index holds of each memory, with names in place of its own numbers."""
+    columns, codes = index.columns, list(index.speakers)
+    names: dict[str, Sequence[str]] = {"session": index.session_names, "speaker": codes}
+    names |= dict.fromkeys(("previous", "following"), index.ids)
+    told: dict[str, dict[str, object]] = {}
+    for row in np.flatnonzero(columns.flags & np.uint16(Flag.PRESENT)).tolist():
+        held: dict[str, object] = {name: getattr(columns, name)[row].tolist() for name in (*SCHEMA, *WIDE)}
+        held |= {name: None if held[name] == NOWHERE else known[held[name]] for name, known in names.items()}  # type: ignore[index]
+        held["signs"] = index.signs.of(np.array([row]))[0].tolist()
+        told[index.ids[row]] = held
+    for name, postings in (("words", index.words), ("facets", index.facets)):
+        for run in postings.runs():
+            for key, row, count in zip(run.spread().tolist(), run.rows.tolist(), run.counts.tolist(), strict=True):
+                told.get(index.ids[row], {})[f"{name} {key}"] = count
+    return told
+
+
+def sums(index: Index) -> dict[str, object]:
+    """What the index holds of all memories together."""
+    used = index.extent.session_lengths
+    lengths = {name: used[code] for name, code in index.sessions.items() if used[code]}
+    tails = {
+        name: index.ids[index.tails[code]] for name, code in index.sessions.items() if index.tails[code] != NOWHERE
+    }
+    return {
+        "sums": (index.present, index.total_length, index.total_size, index.in_roles, index.unembedded, index.upto),
+        "extent": [
+            getattr(index.extent, name) for name in ("earliest", "pinned", "trusted", "session_mean", "session_count")
+        ],
+        "sessions": lengths,
+        "tails": tails,
+        "speakers": index.speakers_named(frozenset(WORDS) | {"ada", "guest"}),
+    }
+
+
+@given(steps=STEPS)
+@settings(deadline=None)
+def test_a_compacted_index_holds_the_same_and_nothing_of_what_is_gone(steps: list[tuple[str, int]]) -> None:
+    index, living = Index(4, None, 1), dict[int, Memory]()
+    for verb, which in steps:
+        if verb != "look":
+            take(index, living, verb, which)
+    before = shape(index)
+    made = compacted(index.view())
+    assert shape(index) == before
+    assert (made.gone, sorted(made.ids)) == (0, sorted(one.id for one in living.values()))
+    assert by_id(made) == by_id(index)
+    assert sums(made) == sums(index)
+    assert set(made.session_names) == {one.source.session for one in living.values()} - {None}
+    assert set(made.speakers) == {one.speaker for one in living.values()}
+    assert set(made.names) == {name for one in living.values() for name in names_in(one.entities)}
+    fresh = Index(4, None, 1)
+    fresh.put(list(living.values()), {})
+    for ours, wanted in ((made.words, fresh.words), (made.facets, fresh.facets)):
+        assert {key for run in ours.runs() for key in run.keys.tolist()} == {
+            key for run in wanted.runs() for key in run.keys.tolist()
+        }
+    assert dump(made)

@@ -58,6 +58,8 @@ class Context:
     """What packing maximised: tokens weighted by worth. It never falls when the budget grows."""
     items: tuple[str, ...]
     """Ids of the memories in it, in the order in which they stand."""
+    behind: int = 0
+    """Changes of what is remembered that recall did not know yet: more than 0 only shortly after a load."""
 
     beyond: int = 0
     """How many memories have no verdict, since `engine.widest` others were looked at before them."""
@@ -78,6 +80,7 @@ class Context:
             "format": str(self.format),
             "value": round(self.value, 6),
             "beyond": self.beyond,
+            "behind": self.behind,
             "sections": [
                 {
                     "name": section.name,

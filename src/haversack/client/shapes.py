@@ -51,6 +51,7 @@ class ContextShape(msgspec.Struct, kw_only=True, frozen=True):
     layout: str
     format: str
     value: float
+    behind: int
     items: list[str]
     sections: list[SectionShape]
     verdicts: list[VerdictShape]
@@ -180,9 +181,10 @@ class HitShape(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Hits(msgspec.Struct, kw_only=True, frozen=True):
-    """The memories that answer, best first."""
+    """The memories that answer, best first, of all but `behind` changes: more than 0 only shortly after a load."""
 
     hits: list[HitShape]
+    behind: int
 
 
 class HopShape(msgspec.Struct, kw_only=True, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, cast, get_type_hints
@@ -93,7 +93,8 @@ def lifecycle(core: Core, namespace: str, *, execute: bool, flush: bool) -> Life
     An executing run counts the uses that were noted before it looks; a preview only does with `flush`.
     """
     flushed = access.flush(core, namespace) if flush or execute else 0
-    done = age(desk_of(core, namespace), policy_of(core, namespace), execute=execute)
+    with core.recall.erasing(namespace) if execute else nullcontext():
+        done = age(desk_of(core, namespace), policy_of(core, namespace), execute=execute)
     access.drop(core, namespace, [each.memory for each in done.transitions if execute and each.action == "erase"])
     return replace(done, flushed=flushed)
 

@@ -130,9 +130,11 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     if not hard:
         return persisting(lambda: _hide(core, namespace, aim, now))
     core.write_down()
-    planned = persisting(lambda: _forget_hard(core, namespace, aim), tries=_TRIES)
-    access.drop(core, namespace, (*planned.memories, *planned.derived))
-    return replace(certified(replace(planned, preview=False, at=now)), scrubbed=scrubbed(core.store))
+    with core.recall.erasing(namespace):
+        planned = persisting(lambda: _forget_hard(core, namespace, aim), tries=_TRIES)
+        access.drop(core, namespace, (*planned.memories, *planned.derived))
+        is_scrubbed = scrubbed(core.store)
+    return replace(certified(replace(planned, preview=False, at=now)), scrubbed=is_scrubbed)
 
 
 def _erase_beside(core: Core, aim: Aim, planned: Forgotten) -> None:

@@ -19,7 +19,7 @@ from haversack.engine.draft import (
     read_weights,
     refuse_unknown,
 )
-from haversack.engine.reading import Hit, Request
+from haversack.engine.reading import Found, Request
 from haversack.errors import InputError, NotFoundError
 from haversack.lazy import lazy
 from haversack.model.identity import fingerprint
@@ -170,11 +170,13 @@ class Namespace:
         """All memories whose metadata field has that value, oldest first, also those that were forgotten or ended."""
         return self.get_many(self._core.recall.view([self.name]).filed(field, value))
 
-    def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> list[Hit]:
+    def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> Found:
         """The memories that answer the query, best first, each with its score (0 to 1) and the parts of it.
 
         Keywords are the filters (`kinds`, `tags`, `session`, `since`, `until`, `where`, `as_of`) and `now`,
         `namespaces`, `weights`. A blank query raises QueryError.
+
+        Shortly after a load the answer comes from what is indexed; its `behind` tells how many changes are not yet.
         """
         refuse_unknown(question, [*Question.__annotations__, "top_k"], "keyword")
         limit = self._core.settings.top_k if top_k is None else top_k
@@ -192,6 +194,10 @@ class Namespace:
         packed = packing.pack(self._core, request, wanted)
         self._note(packed.items, shape)
         return packed
+
+    def index(self) -> None:
+        """Wait until all that was written is indexed; questions otherwise begin a load's index without waiting."""
+        self._core.recall.view([self.name])
 
     def layout(self, name: str | None = None) -> Layout:
         """A layout as the settings have it: give other weights or limits to its sections and hand it to a call."""

@@ -67,14 +67,11 @@ def pack(core: Core, request: Request, packing: Packing, seen: Look | None = Non
     if packing.noted and len(request.namespaces) == 1:
         core.trims.note(core.store, request.namespaces[0], found, context)
     core.was_read(request.namespaces)
-    return context
+    return replace(context, behind=seen.view.behind) if seen.view.behind else context
 
 
-def gather(
-    core: Core, request: Request, layout: Layout, budget: int, counter: Counter, seen: Look | None = None
-) -> list[Candidate]:
+def gather(core: Core, request: Request, layout: Layout, budget: int, counter: Counter, seen: Look) -> list[Candidate]:
     """Whatever deserves a verdict: pinned memories, for each section as many as fit, and their parents."""
-    seen = seen or look(core, request)
     width = _width(core, budget)
     pinned = seen.view.listing(request.chosen, now=request.now, top_k=core.settings.widest, pinned=True)
     filters = list(_filters(request.chosen, layout))

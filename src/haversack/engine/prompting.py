@@ -36,12 +36,13 @@ from haversack.engine.compacting import coordinator_of
 from haversack.engine.core import Core
 from haversack.engine.hiding import hidden_turns
 from haversack.engine.packing import candidates, gather
-from haversack.engine.reading import Request
+from haversack.engine.reading import Request, look
 from haversack.errors import ConflictError, InputError, StoreError
 from haversack.model.memory import Kind
 from haversack.model.message import Message, Role
 from haversack.model.query import Filter
 from haversack.model.text import is_blank
+from haversack.recall.view import View
 from haversack.scoring.blend import DEFAULT
 from haversack.store.port import SEGMENT, Batch, Written
 from haversack.wire.pairing import pair_turns
@@ -98,6 +99,7 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     history = _history(core, namespace, session, hidden, wanted)
     live, since, past, asked = _live(wanted.query, history)
     prior = _prior(core, namespace, session, hidden)
+    found, behind = _candidates(core, namespace, live, asked, wanted)
     built = build_prompt(
         query=live,
         since=since,
@@ -109,7 +111,7 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         tool_budget=wanted.tool_budget,
         history=past,
         prior=[one for talk in reversed(prior.values()) for one in talk],
-        candidates=_candidates(core, namespace, live, asked, wanted),
+        candidates=found,
         layout=wanted.layout,
         format=wanted.format,
         context_budget=wanted.budget,
@@ -117,6 +119,8 @@ def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
         now=wanted.now,
         previous=_anchor(core, namespace, session) if wanted.layout.stable else None,
     )
+    if built.context is not None and behind:
+        built = replace(built, context=replace(built.context, behind=behind))
     return replace(built, sessions=tuple(_fate(name, talk, built, wanted) for name, talk in prior.items()))
 
 
@@ -140,11 +144,12 @@ def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
     """What a session starts with: known facts, entities, insights, summaries, the last turns of earlier sessions."""
     hidden = hidden_turns(core, namespace)
     others = _others(core, namespace, session, core.memory.priming.previous_sessions)
-    return _primed(core, namespace, [_past(core, namespace, other, hidden) for other in others], wanted)
+    talks = [_past(core, namespace, other, hidden) for other in others]
+    return _primed(core, core.recall.view([namespace]), talks, wanted)
 
 
-def _primed(core: Core, namespace: str, sessions: Sequence[Sequence[Past]], wanted: Window) -> Primed:
-    config, view = core.memory.priming, core.recall.view([namespace])
+def _primed(core: Core, view: View, sessions: Sequence[Sequence[Past]], wanted: Window) -> Primed:
+    config = core.memory.priming
     found = [
         hit
         for section in config.layout().sections
@@ -208,25 +213,29 @@ def _waits(tail: Sequence[Past]) -> bool:
 
 def _candidates(
     core: Core, namespace: str, live: str | Message, asked: frozenset[str], wanted: Window
-) -> Sequence[Candidate]:
-    """What recall finds, those marked that a setting keeps out, or that say what the query's own turns say."""
+) -> tuple[Sequence[Candidate], int]:
+    """What recall finds, and how many changes it did not know yet.
+
+    What a setting keeps out is marked, and what says the same as the query's own turns.
+    """
     words = live.text if isinstance(live, Message) else live
     supporting = _supporting(wanted, max(0, wanted.window - wanted.output))
     if is_blank(words) or not supporting:
-        return ()
+        return (), 0
     request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
-    found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter)
+    seen = look(core, request)
+    found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter, seen)
     left = drop_irrelevant(without_repeats(found, asked), words, core.memory.query_relevance_filter)
-    return _as_primed(core, namespace, left, wanted)
+    return _as_primed(core, seen.view, left, wanted), seen.view.behind
 
 
-def _as_primed(core: Core, namespace: str, found: Sequence[Candidate], wanted: Window) -> Sequence[Candidate]:
+def _as_primed(core: Core, view: View, found: Sequence[Candidate], wanted: Window) -> Sequence[Candidate]:
     """The candidates; of those that only belong in their section, priming says which may stand there."""
     kinds = frozenset[Kind]().union(*(section.kinds for section in core.memory.priming.layout().sections))
     asked = [_is_background(one) and one.memory.kind in kinds for one in found]
     if not any(asked):
         return found
-    known = frozenset(_primed(core, namespace, (), wanted).context.items)
+    known = frozenset(_primed(core, view, (), wanted).context.items)
     return [
         structs.replace(one, filtered="not_primed") if judged and one.memory.id not in known else one
         for one, judged in zip(found, asked, strict=True)

@@ -7,10 +7,14 @@ from datetime import datetime
 
 from haversack.engine.core import Core
 from haversack.model.query import Filter
-from haversack.recall import Asked, Hit, View
+from haversack.recall import Asked, Found, Hit, View
+from haversack.recall.question import checked_top_k
 from haversack.scoring.blend import Weights
 
-__all__ = ["Hit", "Look", "Request", "find", "look"]
+__all__ = ["Found", "Hit", "Look", "Request", "find", "look"]
+
+_PATIENCE = 0.03
+"""Seconds that a question waits for the index shortly after a load, before it is answered from what is ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,21 +36,19 @@ class Look:
     view: View
 
 
-def look(core: Core, request: Request) -> Look:
-    """Take in what is new, once, and the question's meaning before it."""
+def look(core: Core, request: Request, *, whole: bool = False) -> Look:
+    """Take in what is new, once, and the question's meaning before it.
+
+    Shortly after a load the view may be behind what was written, unless it has to be `whole`.
+    """
     asked = core.recall.asked(request.query, now=request.now, weights=request.weights)
-    return Look(asked=asked, view=core.recall.view(request.namespaces))
+    return Look(asked=asked, view=core.recall.view(request.namespaces, wait=None if whole else _PATIENCE))
 
 
-def find(core: Core, request: Request, top_k: int) -> list[Hit]:
+def find(core: Core, request: Request, top_k: int) -> Found:
     """The `top_k` best, best first."""
-    found = core.recall.search(
-        request.namespaces,
-        request.query,
-        filter=request.chosen,
-        now=request.now,
-        top_k=top_k,
-        weights=request.weights,
-    )
+    limit = checked_top_k(top_k)
+    seen = look(core, request)
+    found = Found(seen.view.search(seen.asked, request.chosen, top_k=limit), behind=seen.view.behind)
     core.was_read(request.namespaces)
     return found

@@ -82,7 +82,7 @@ class Explanation:
 
 def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> Explanation:
     """Pack the context and follow one memory through it. Raises NotFoundError when no namespace asked has it."""
-    seen = look(core, request)
+    seen = look(core, request, whole=True)
     standing = seen.view.explain(seen.asked, request.chosen, memory_id)
     if standing is None:
         raise NotFoundError(f"no memory {memory_id!r} in {', '.join(map(repr, request.namespaces))}")

@@ -24,7 +24,9 @@ def as_written(memories: Sequence[Memory], last: int) -> list[Memory]:
 
 def write(core: Core, namespace: str, batch: Batch) -> Applied:
     """Store the batch; durable on return. Each memory is priced for the default model and embedded on the way in."""
-    return core.store.apply(namespace, completed(core, namespace, batch))
+    applied = core.store.apply(namespace, completed(core, namespace, batch))
+    core.recall.written(namespace, len(batch.memories))
+    return applied
 
 
 def completed(core: Core, namespace: str, batch: Batch) -> Batch:

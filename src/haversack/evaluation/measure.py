@@ -125,6 +125,7 @@ def remember(ns: Namespace, conversation: Conversation) -> None:
 
 def _ask_all(ns: Namespace, conversation: Conversation, budgets: Sequence[int]) -> Iterator[list[Answer]]:
     now = max(turn.at for turn in conversation.turns) + timedelta(hours=1)
+    ns.index()
     for query in conversation.queries:
         answers: list[Answer] = []
         for budget in budgets:

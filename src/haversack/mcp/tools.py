@@ -101,7 +101,10 @@ def _recall(ns: Namespace, said: takes.RecallArguments, options: ToolOptions) ->
     hits = ns.recall(said.query, top_k=said.limit, **_filters(said))
     return Answer(
         text=fence_hits(hits, options.held),
-        facts={"hits": [{"id": hit.id, "score": hit.score, "parts": dict(hit.parts)} for hit in hits]},
+        facts={
+            "hits": [{"id": hit.id, "score": hit.score, "parts": dict(hit.parts)} for hit in hits],
+            "behind": hits.behind,
+        },
         memories=tuple(hit.id for hit in hits),
     )
 
@@ -191,6 +194,7 @@ def pack(ns: Namespace, query: str, options: ToolOptions, **asked: Any) -> Packe
             "budget": wanted.budget,
             "count": str(found.measure),
             "considered": len(found.verdicts),
+            "behind": found.behind,
             "kept": [{"id": row.memory_id, "section": row.section, "tokens": row.tokens} for row in found.kept],
         },
         memories=found.items,

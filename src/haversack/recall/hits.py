@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from haversack.model.memory import Kind, Memory, Metadata
 from haversack.scoring.signals import NOTHING, Formula
 
-__all__ = ["Hit", "Standing"]
+__all__ = ["Found", "Hit", "Standing"]
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -47,6 +47,15 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def metadata(self) -> Metadata:
         """The memory's metadata."""
         return self.memory.metadata
+
+
+class Found(list[Hit]):
+    """Hits, best first, and how much was not looked at yet."""
+
+    def __init__(self, hits: Iterable[Hit] = (), *, behind: int = 0) -> None:
+        super().__init__(hits)
+        self.behind = behind
+        """Changes that the index did not have yet: more than 0 only shortly after a load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakSet
 
 import numpy as np
@@ -19,7 +19,8 @@ from haversack.embed.codec import Quantised
 from haversack.embed.embedder import WordVectors
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.message import Role
-from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe, weight
+from haversack.recall.columns import NOWHERE, Columns, Facts, Flag, describe, weight
+from haversack.recall.extent import Extent, measure
 from haversack.recall.facets import facets_of, hashed
 from haversack.recall.names import Names, names_in
 from haversack.recall.pieces import Pieces
@@ -33,6 +34,7 @@ __all__ = ["Index", "indexed_text"]
 _SEVERAL = 2
 _SHORTEST_NAME = 3
 _ROLES = frozenset(Role)
+_USER, _ASSISTANT, _PASSAGE = Role.USER, Role.ASSISTANT, Kind.PASSAGE  # a name of an enum takes long to look up
 _BYTES_PER_ID = 170
 """A Python string of 26 characters, its place in a list and its entry in a dictionary."""
 
@@ -46,28 +48,6 @@ class _Read(NamedTuple):
     memory: Memory
     words: list[str]
     digest: int
-
-
-class Extent(NamedTuple):
-    """What the columns hold at their ends; from it a query sees what it need not look at."""
-
-    earliest: int
-    """The time of the earliest row, in microseconds."""
-    dated: bool
-    """Whether any row's validity begins or ends."""
-    pinned: bool
-    trusted: int | None
-    """The code of the most trusted rows where trust differs."""
-    senseless: bool
-    """Whether any row has no direction to compare: no vector, or one of zeros."""
-    session_lengths: NDArray[np.float64]
-    """Words of each session, and 0 for none."""
-    session_mean: float
-    """Words per session, at least 1."""
-    session_count: int
-    """Sessions of which anything is left."""
-    speaking: NDArray[np.bool_]
-    """Which speakers have said anything that is left, by their codes."""
 
 
 class Index:
@@ -114,7 +94,7 @@ class Index:
     def extent(self) -> Extent:
         """Looked up once after each change."""
         if self._extent is None:
-            self._extent = self._measured()
+            self._extent = measure(self.columns, self.session_length, len(self.speakers))
         return self._extent
 
     @property
@@ -214,10 +194,15 @@ class Index:
     def embed(self, vectors: Mapping[str, Quantised]) -> None:
         """Take over vectors."""
         self._begin()
-        for memory_id, vector in vectors.items():
-            row = self.place.get(memory_id)
-            if row is not None:
-                self._embed(row, vector)
+        placed = {row: vector for name, vector in vectors.items() if (row := self.place.get(name)) is not None}
+        if not placed:
+            return
+        rows = np.fromiter(placed, np.int64, len(placed))
+        is_known = (self.columns.flags[rows] & np.uint16(Flag.EMBEDDED)) != 0
+        for row in rows[is_known].tolist():
+            self._reembed(row, placed[row])
+        if len(fresh := rows[~is_known]):
+            self._embed(fresh, [placed[row] for row in fresh.tolist()])
 
     def without_vector(self, most: int | None = None) -> list[str]:
         """Ids of the memories that have none yet, oldest first; at most so many."""
@@ -243,24 +228,6 @@ class Index:
         if not self._views:
             self.columns.release()
             self.signs.release()
-
-    def _measured(self) -> Extent:
-        columns = self.columns
-        present = (columns.flags & np.uint16(Flag.PRESENT)) != 0
-        trust = columns.trust[present]
-        lengths = np.array([*self.session_length, 0.0])
-        count = int(np.count_nonzero(_which(columns.session[present], len(self.session_length))))
-        return Extent(
-            earliest=int(columns.time[present].min(initial=LAST)),
-            dated=bool((columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()),
-            pinned=bool((columns.flags & np.uint16(Flag.PINNED)).any()),
-            trusted=int(trust.min()) if len(trust) and trust.min() != trust.max() else None,
-            senseless=bool((columns.scale <= 0).any()),
-            session_lengths=lengths,
-            session_mean=max(1.0, float(lengths.sum()) / max(1, count)),
-            session_count=count,
-            speaking=_which(columns.speaker[present], len(self.speakers)),
-        )
 
     def speaker_words(self, words: frozenset[str]) -> set[str]:
         """The words of the names of those speakers: every line carries one, so they tell nothing apart."""
@@ -289,7 +256,7 @@ class Index:
             self.ids.append(read.memory.id)
             self.place[read.memory.id] = row
             self._link(row, read.memory)
-            self._weigh(row, 1)
+        self._weigh(slice(first, None), 1)
 
     def _update(self, row: int, facts: Facts) -> None:
         embedded = self.columns.flags[row] & np.uint16(Flag.EMBEDDED)
@@ -297,17 +264,26 @@ class Index:
             self.columns.at(name, row)[row] = value
         self.columns.at("flags", row)[row] |= embedded
 
-    def _embed(self, row: int, vector: Quantised) -> None:
-        columns = self.columns
-        known = bool(columns.flags[row] & Flag.EMBEDDED)
+    def _embed(self, rows: NDArray[np.int64], vectors: Sequence[Quantised]) -> None:
+        """Take over the vectors of rows that have none."""
+        columns, least = self.columns, int(rows.min())
+        for name, values in zip(
+            ("scale", "vectors", "residues"), zip(*(each[:3] for each in vectors), strict=True), strict=True
+        ):
+            columns.at(name, least)[rows] = np.array(values)
+        columns.at("flags", least)[rows] |= np.uint16(Flag.EMBEDDED)
+        for row, vector in zip(rows.tolist(), vectors, strict=True) if self.signs.width else ():
+            if vector.signs is not None:
+                self.signs.put(row, vector.signs)
+        self.unembedded -= len(rows)
+
+    def _reembed(self, row: int, vector: Quantised) -> None:
+        """Take over another vector of a row, where it differs."""
         for name, value in zip(("scale", "vectors", "residues"), vector[:3], strict=True):
-            if not known or not np.array_equal(getattr(columns, name)[row], value):
-                columns.at(name, row)[row] = value
+            if not np.array_equal(getattr(self.columns, name)[row], value):
+                self.columns.at(name, row)[row] = value
         if vector.signs is not None:
             self.signs.put(row, vector.signs)
-        if not known:
-            self.unembedded -= 1
-            columns.at("flags", row)[row] |= Flag.EMBEDDED
 
     def _speaker(self, name: str) -> int:
         code = self.speakers.get(name)
@@ -319,15 +295,18 @@ class Index:
         return code
 
     def _role_codes(self) -> tuple[int | None, int | None]:
-        return self.speakers.get(Role.USER), self.speakers.get(Role.ASSISTANT)
+        return self.speakers.get(_USER), self.speakers.get(_ASSISTANT)
 
-    def _weigh(self, row: int, sign: int) -> None:
-        length, session = float(self.columns.length[row]), int(self.columns.session[row])
-        self.total_length += sign * length
-        self.total_size += sign * float(self.columns.size[row])
-        self.in_roles += sign * (int(self.columns.speaker[row]) in self._role_codes())
-        if session != NOWHERE:
-            self.session_length[session] += sign * length
+    def _weigh(self, rows: slice, sign: int) -> None:
+        """Count these rows in, or out."""
+        columns = self.columns
+        codes = [code for code in self._role_codes() if code is not None]
+        self.total_length += sign * float(columns.length[rows].sum(dtype=np.float64))
+        self.total_size += sign * float(columns.size[rows].sum(dtype=np.float64))
+        self.in_roles += sign * int(np.isin(columns.speaker[rows], codes).sum())
+        for session, length in zip(columns.session[rows].tolist(), columns.length[rows].tolist(), strict=True):
+            if session != NOWHERE:
+                self.session_length[session] += sign * length
 
     def _link(self, row: int, memory: Memory) -> None:
         columns = self.columns
@@ -340,7 +319,7 @@ class Index:
             self.session_names.append(memory.source.session)
             self.tails.append(NOWHERE)
             self.session_length.append(0.0)
-        if memory.kind is not Kind.PASSAGE:
+        if memory.kind is not _PASSAGE:
             return
         after, before = NOWHERE, self.tails[session]
         while before != NOWHERE and columns.born[before] > memory.born:
@@ -367,14 +346,7 @@ class Index:
         columns.at("flags", row)[row] = 0
         columns.at("scale", row)[row] = 0
         self.present -= 1
-        self._weigh(row, -1)
-
-
-def _which(codes: NDArray[np.integer[Any]], count: int) -> NDArray[np.bool_]:
-    """Which of so many codes there are; NOWHERE is none."""
-    held = np.zeros(count + 1, np.bool_)
-    held[codes] = True  # NOWHERE marks the last
-    return held[:-1]
+        self._weigh(slice(row, row + 1), -1)
 
 
 def _words(memory: Memory) -> list[str]:

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from secrets import token_hex
 
 import msgspec
 
 from haversack.embed.embedder import WordVectors
 from haversack.recall.index import Index
-from haversack.recall.segments import load
+from haversack.recall.segments import dump, load
 from haversack.store.port import SEGMENT, Batch, Store, Written
 from haversack.store.records import Collection
 
-__all__ = ["restore", "save"]
+__all__ = ["Kept", "is_kept", "restore", "save"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An index, and the change number up to which nothing is missing: it may have been kept while it was built."""
+
+    index: Index
+    whole: int
 
 
 class _Manifest(msgspec.Struct, frozen=True):
     upto: int
     parts: int
+    whole: int
 
 
 _MANIFESTS = Collection(SEGMENT, _Manifest)
 
 
-def save(store: Store, namespace: str, model: str, parts: Sequence[bytes], upto: int) -> None:
-    """Keep an index that holds every change up to `upto`, in place of what was kept before, in one transaction.
+def save(store: Store, namespace: str, model: str, kept: Kept) -> None:
+    """Keep an index without gone rows in place of what was kept before, in one transaction.
 
     Raises what the store raises, ConflictError when an erasure came in between: it drops the claim that stands while
     the index is compared with it, so that no erased word is written.
     """
+    upto, parts = kept.index.upto, dump(kept.index)
     claim = f"{model}/claim/{token_hex(8)}"
     store.apply(namespace, Batch(records=(Written(collection=SEGMENT, key=claim, value=b"", expected=0),)))
     changes = store.changes(namespace, since=upto)
@@ -38,7 +48,7 @@ def save(store: Store, namespace: str, model: str, parts: Sequence[bytes], upto:
         store.apply(namespace, Batch(records=(done,)))
         return
     before = _manifest(store, namespace, model)
-    manifest = _Manifest(upto=upto, parts=len(parts))
+    manifest = _Manifest(upto=upto, parts=len(parts), whole=kept.whole)
     written = [done, Written(collection=SEGMENT, key=f"{model}/manifest", value=msgspec.json.encode(manifest))]
     written += [Written(collection=SEGMENT, key=_key(model, manifest, n), value=part) for n, part in enumerate(parts)]
     if before is not None and before.upto != upto:
@@ -54,14 +64,20 @@ def restore(
     vocabulary: WordVectors | None,
     *,
     sign_bytes: int = 0,
-) -> Index | None:
-    """The index as it was kept; None where nothing usable is."""
+) -> Kept | None:
+    """Return the index as it was kept; None where nothing usable is."""
     manifest = _manifest(store, namespace, model)
     if manifest is None or manifest.upto > store.sequence(namespace):
         return None
     records = [store.record(namespace, SEGMENT, _key(model, manifest, number)) for number in range(manifest.parts)]
     parts = [record.value for record in records if record is not None]
-    return load(parts, dimension, vocabulary, sign_bytes=sign_bytes) if len(parts) == manifest.parts else None
+    index = load(parts, dimension, vocabulary, sign_bytes=sign_bytes) if len(parts) == manifest.parts else None
+    return None if index is None else Kept(index, manifest.whole)
+
+
+def is_kept(store: Store, namespace: str, model: str) -> bool:
+    """Whether an index is kept."""
+    return _manifest(store, namespace, model) is not None
 
 
 def _manifest(store: Store, namespace: str, model: str) -> _Manifest | None:

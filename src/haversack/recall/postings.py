@@ -49,6 +49,14 @@ class Run:
         """The key of each posting."""
         return np.repeat(self.keys, np.diff(self.starts))
 
+    def renumbered(self, place: NDArray[np.int32]) -> Run:
+        """The postings of the rows that have a place, which rises with them, under its number."""
+        rows = place[self.rows]
+        kept = rows >= 0
+        keys, starts = np.unique(self.spread()[kept], return_index=True)
+        ends = np.append(starts, np.count_nonzero(kept)).astype(np.int64)
+        return Run(keys, ends, rows[kept], self.counts[kept])
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""
@@ -94,6 +102,10 @@ class Postings:
         if len(found) == 1:
             return found[0]
         return np.concatenate([rows for rows, _ in found]), np.concatenate([counts for _, counts in found])
+
+    def renumbered(self, place: NDArray[np.int32]) -> Postings:
+        """The postings of the rows that have a place (not below 0), which rises with them, under its number."""
+        return Postings([run for run in (each.renumbered(place) for each in self.runs()) if len(run.rows)])
 
     def runs(self) -> list[Run]:
         """Everything as sorted runs."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from time import monotonic
 
 from haversack.embed.codec import embed_stored
 from haversack.embed.embedder import AskedWords, Embedder, Vectors, WordVectors, has_signs, has_words
@@ -59,15 +61,19 @@ class Recall:
         self._dimension: int | None = None
         self._asked_for_it = False
 
-    def view(self, namespaces: Sequence[str], *, vector: Vectors | None = None) -> View:
+    def view(self, namespaces: Sequence[str], *, vector: Vectors | None = None, wait: float | None = None) -> View:
         """Return the namespaces with every change that was acknowledged before this call: ask one view all of a call.
 
-        A `vector` of the embedder, where the caller has one, tells how long its vectors are.
+        A `vector` of the embedder, where the caller has one, tells how long its vectors are. With `wait`, many changes
+        are waited for that many seconds in all; the view then says how far it is `behind`.
         """
         if vector is not None:
             self._take(len(vector))
-        shelf = self._shelf
-        parts = tuple(shelf.view(name) for name in dict.fromkeys(namespaces))
+        shelf, end = self._shelf, 0.0 if wait is None else monotonic() + wait
+        parts = tuple(
+            shelf.view(name, wait=None if wait is None else max(0.0, end - monotonic()))
+            for name in dict.fromkeys(namespaces)
+        )
         return View(parts=parts, learned=self._learned, vocabulary=self._words)
 
     def asked(self, query: str, *, now: datetime, weights: Weights | None = None) -> Asked:
@@ -108,6 +114,15 @@ class Recall:
         asked = self.asked(query, now=now, weights=weights)
         return self.view(namespaces).explain(asked, filter, memory_id)
 
+    def written(self, namespace: str, count: int) -> None:
+        """Tell that so many memories were written; a load is indexed behind its back."""
+        if count:
+            self._shelf.written(namespace, count)
+
+    def erasing(self, namespace: str) -> AbstractContextManager[None]:
+        """Keep the namespace's index for the next cold start, without what is erased in the `with` statement."""
+        return self._shelf.erasing(namespace)
+
     def lacks(self, namespace: str) -> bool:
         """Whether the last read of the namespace met a memory without a vector; costs nothing."""
         return self._whole.lacks(namespace)
@@ -146,7 +161,7 @@ class Recall:
         self._shelf.save(namespace)
 
     def close(self) -> None:
-        """Drop every index, after what is being saved."""
+        """Stop building, and drop every index after what is being saved."""
         self._whole.close()
         self._wordy.close()
 
@@ -168,7 +183,7 @@ class Recall:
         """From now on there are vectors, and they are so long."""
         if self._dimension is None:
             self._dimension = dimension
-            self._wordy.close()
+            self._wordy.close(keep=False)
 
     def _embedded(self, query: str) -> tuple[Vectors | None, AskedWords | None]:
         """The query's vector and its words; None without an embedder, when its service fails, and without direction."""

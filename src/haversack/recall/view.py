@@ -53,13 +53,15 @@ class IndexView:
     namespace: str
     index: Index
     rows: Rows
+    behind: int = 0
+    """Changes that the store acknowledged and the index does not have yet."""
 
     def memories(self, rows: Sequence[int]) -> list[Memory | None]:
         """The memories of these rows of the index; None for one that was erased meanwhile."""
         return self.rows.get([self.index.ids[row] for row in rows])
 
-    def hits(self, ranking: Ranking) -> list[Hit]:
-        """The ranked rows with their memories."""
+    def hits(self, ranking: Ranking, chosen: Filter, now: datetime) -> list[Hit]:
+        """The ranked rows with their memories; those that passed the filter once and now do not are left out."""
         memories = self.memories(cast("list[int]", ranking.rows.tolist()))
         namespace, names = self.namespace, list(ranking.parts)
         return [
@@ -67,7 +69,7 @@ class IndexView:
             for memory, score, parts, formula in zip(
                 memories, ranking.scores.tolist(), ranking.signals().tolist(), ranking.formulas(), strict=True
             )
-            if memory is not None
+            if memory is not None and (not self.behind or chosen.reason_against(memory, now) is None)
         ]
 
     def mask(self, filter: Filter, now: datetime) -> Mask:  # noqa: A002
@@ -94,6 +96,11 @@ class View:
     """The weights for what the embedder tells."""
     vocabulary: WordVectors | None
 
+    @property
+    def behind(self) -> int:
+        """Changes that the store acknowledged and these indexes do not have yet: 0 but shortly after a load."""
+        return sum(part.behind for part in self.parts)
+
     def search(self, asked: Asked, filter: Filter = Filter(), *, top_k: int) -> list[Hit]:  # noqa: A002, B008
         """The `top_k` best memories that pass the filter, best first."""
         return self.search_each(asked, [filter], top_k=top_k)[0]
@@ -104,8 +111,9 @@ class View:
         found: list[list[Hit]] = [[] for _ in filters]
         for part in self.parts if limit else ():
             masks = [part.mask(each, asked.now) for each in filters]
-            for hits, ranking in zip(found, self._rank(part, asked, masks, limit), strict=True):
-                hits.extend(part.hits(ranking))
+            rankings = self._rank(part, asked, masks, limit)
+            for hits, chosen, ranking in zip(found, filters, rankings, strict=True):
+                hits.extend(part.hits(ranking, chosen, asked.now))
         if len(self.parts) == 1:
             return found
         return [heapq.nsmallest(limit, hits, key=lambda hit: -hit.score) for hits in found]
@@ -132,7 +140,8 @@ class View:
         hits: list[Hit] = []
         for part in self.parts:
             if part.index.extent.pinned or not pinned:
-                hits += part.hits(_listed(part.index, part.mask(filter, now), limit, only_pinned=pinned))
+                ranking = _listed(part.index, part.mask(filter, now), limit, only_pinned=pinned)
+                hits += part.hits(ranking, filter, now)
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
     def memories(self, namespace: str, ids: Sequence[str]) -> list[Memory]:

@@ -150,7 +150,7 @@ def _as_one(folded: str) -> list[str]:
     found: list[str] = []
     if "-" in folded:
         found += [word.replace("-", "") for word in _COMPOUND.findall(folded)]
-    if "." in folded:
+    if "." in folded[:-1]:  # one at the end is of the sentence
         found += [word.replace(".", "") for word in _INITIALS.findall(folded)]
     if "+" in folded or "#" in folded:
         found += _SIGNED.findall(folded)

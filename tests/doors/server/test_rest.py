@@ -27,7 +27,9 @@ NS = "/v1/namespaces/alice"
 def test_remembering_and_recalling(http: Call):
     kept = http("POST", f"{NS}/memories", json={"content": "Alice prefers metric units", "importance": 0.8})
     assert (kept.status_code, kept.json()["kind"], kept.json()["importance"]) == (201, "fact", 0.8)
-    hits = http("POST", f"{NS}/recall", json={"query": "which units?"}).json()["hits"]
+    answer = http("POST", f"{NS}/recall", json={"query": "which units?"}).json()
+    assert answer["behind"] == 0
+    hits = answer["hits"]
     assert [hit["memory"]["id"] for hit in hits] == [kept.json()["id"]]
 
 

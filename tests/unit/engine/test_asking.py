@@ -225,3 +225,26 @@ def test_important_memories_that_keep_being_left_out_are_reported_with_the_budge
     assert ns.trimmed(least=4) == []
     ns.forget(important.id, hard=True)
     assert ns.trimmed() == []
+
+
+def test_answers_shortly_after_a_load_say_what_they_did_not_see(ns: Namespace, sack: Haversack) -> None:
+    session = ns.session("s")
+    for first in range(0, 2_500, 500):
+        ns.remember_many({"content": f"boat{n} lies still", "kind": "passage"} for n in range(first, first + 500))
+    assert sack._core.recall._whole._builder.build(sack._core.recall._whole._slot(ns.name), asked=True).wait(20)
+    assert ns.recall("boat2499").behind == 0
+    sack._core.recall.forget(ns.name)
+    sack._core.recall._whole._builder.close()  # so that it is never done
+    early = ns.recall("boat77")
+    assert ([hit.content for hit in early], early.behind) == (["boat77 lies still"], 500)
+    sack._core.recall.forget(ns.name)
+    context = ns.context("boat77", budget=100)
+    assert (context.behind, context.to_dict()["behind"]) == (500, 500)
+    sack._core.recall.forget(ns.name)
+    built = session.prompt("boat77", model="cl100k_base", window=2_000)
+    assert built.context is not None
+    assert built.context.behind == 500
+    sack._core.recall.forget(ns.name)
+    assert ns.why("boat2499", ns.everything()[0].id).rank == 1
+    ns.index()
+    assert ns.context("boat2499", budget=100).behind == 0

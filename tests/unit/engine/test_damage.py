@@ -175,6 +175,7 @@ def namespace_verbs(ns: Namespace, memory: Memory, folder: Path) -> dict[str, Ca
         "once": lambda: ns.once("k", b"r", haversack.engine.receipts.Receipt),
         "page": ns.page,
         "parts": lambda: ns.parts(memory.id),
+        "index": ns.index,
         "recall": lambda: ns.recall("boat"),
         "reembed": ns.reembed,
         "remember": lambda: ns.remember("a new boat"),

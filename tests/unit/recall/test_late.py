@@ -189,7 +189,7 @@ def test_a_kept_index_holds_the_signs_and_none_that_were_erased(tmp_path: Path, 
     assert restore(store, "n", "reader", 4, None) is None
     kept = restore(store, "n", "reader", 4, None, sign_bytes=WIDTH)
     assert kept is not None
-    assert kept.signs.of(np.arange(4))[1].tolist() == [3, 3, 3, 3]
+    assert kept.index.signs.of(np.arange(4))[1].tolist() == [3, 3, 3, 3]
     for query in ("ship", "soup milk"):
         cold = Recall(store, Reader()).search(["n"], query, now=NOW, top_k=4)
         assert cold == built.search(["n"], query, now=NOW, top_k=4)
@@ -197,5 +197,5 @@ def test_a_kept_index_holds_the_signs_and_none_that_were_erased(tmp_path: Path, 
     built.save("n")
     kept = restore(store, "n", "reader", 4, None, sign_bytes=WIDTH)
     assert kept is not None
-    assert len(kept.signs.arrays()["signs"]) == 9
+    assert len(kept.index.signs.arrays()["signs"]) == 9
     store.close()

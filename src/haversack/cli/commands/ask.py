@@ -47,6 +47,7 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, weights: st
       haversack recall "what did we decide?" --kind decision --since 2026-01-01 --json
     """
     with place.open_namespace() as ns:
+        ns.index()
         hits = ns.recall(query, top_k=top_k, now=now, weights=weights, **chosen.given())
     if place.as_json:
         show.json_line(hits)
@@ -90,6 +91,7 @@ def context(
     given = {name: value for name, value in shape.items() if value is not None}
     with place.open_namespace() as ns:
         given |= weighted(ns, given.get("layout"), weight)
+        ns.index()
         packed = ns.context(query, **given, **chosen.given())
     if chart is not None:
         with create(chart, replace=True) as file:

@@ -69,6 +69,7 @@ def prompt(
     with place.open_namespace() as ns:
         given |= weighted(ns, given.get("layout"), weight)
         talk = ns.session(session)
+        ns.index()
         built = talk.prompt(query, **given)
         if not talk.turns(limit=1):
             show.note(f"there is no session {session!r} yet: this is what its first call would be")

@@ -25,9 +25,10 @@ router = APIRouter(route_class=StrictRoute, tags=["asking"], prefix="/v1/namespa
 
 
 class Hits(TypedDict):
-    """The memories that answer, best first."""
+    """The memories that answer, best first, of all but `behind` changes: more than 0 only shortly after a load."""
 
     hits: list[HitShape]
+    behind: int
 
 
 class SectionShape(TypedDict):
@@ -87,6 +88,7 @@ class ContextShape(TypedDict):
     layout: str
     format: str
     value: float
+    behind: int
     items: list[str]
     sections: list[SectionShape]
     verdicts: list[VerdictShape]
@@ -125,7 +127,7 @@ def recall(here: ReadNs, body: RecallBody) -> Response:
     """The memories that answer the query, best first, each with the signals (0 to 1) that its score is made of."""
     hits = here.ns.recall(body.query, top_k=body.top_k, **_question(here, body))
     here.note("recall", ids=[hit.id for hit in hits])
-    return answer(Hits(hits=[hit_shape(hit) for hit in hits]))
+    return answer(Hits(hits=[hit_shape(hit) for hit in hits], behind=hits.behind))
 
 
 @router.post("/context", response_model=ContextShape, responses=problems(422, 502))
@@ -198,6 +200,7 @@ def context_shape(packed: Context, *, verdicts: bool = True) -> ContextShape:
         layout=packed.layout,
         format=packed.format,
         value=round(packed.value, 6),
+        behind=packed.behind,
         items=list(packed.items),
         sections=[
             SectionShape(
