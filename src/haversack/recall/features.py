@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from haversack.model.memory import Kind
 from haversack.model.times import micros
-from haversack.recall.columns import NOWHERE, Columns, Flag
+from haversack.recall.columns import KINDS, NOWHERE, Columns, Flag
 from haversack.recall.index import Index
 from haversack.recall.lexical import Term
 from haversack.recall.question import Question
@@ -25,6 +26,7 @@ Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 Places = NDArray[np.int32]
 _DAY = 86_400_000_000.0
+_PASSAGE = KINDS.index(Kind.PASSAGE)
 _OFTEN = 10
 """Times as many rows as are looked at, from which those that hold a word are too many to go through."""
 
@@ -91,6 +93,7 @@ def features(index: Index, question: Question, evidence: Evidence, rows: Rows, a
     found |= _people(index, question, rows, lone & (evidence.lexical > 0))
     found |= _dates(columns, question, rows)
     found |= _cues(flags, question)
+    found |= _stated(lone & (columns.kind.take(rows) != _PASSAGE), found)
     found |= _lengths(columns.size.take(rows), length, lone)
     return {name: value.astype(np.float32, copy=False) for name, value in found.items()}
 
@@ -220,12 +223,13 @@ def _session_best(match: Floats, sessions: _Sessions) -> Floats:
 
 
 def _people(index: Index, question: Question, rows: Rows, told: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Who speaks, in view of whom the question names; what is `told` of somebody outside any session counts as theirs."""
+    """Who speaks, in view of whom the question names; what is `told` outside sessions counts as theirs."""
     speakers = index.columns.speaker.take(rows)
     named = [index.speakers[name] for name in index.speakers_named(question.words)]
     found: dict[str, NDArray[Any]] = {"speaker_named": np.isin(speakers, named) | told} if named else {}
     if (code := index.speakers.get("user")) is not None:
-        found["user"] = user = speakers == code
+        user = speakers == code
+        found["user"] = user = user | told if question.first_person else user
         if question.first_person:
             found["user_asks_of_self"] = user
     if (code := index.speakers.get("assistant")) is not None:
@@ -252,6 +256,14 @@ def _dates(columns: Columns, question: Question, rows: Rows) -> dict[str, Floats
         "in_year": inside[Grain.YEAR],
         "soon_after": late,
     }
+
+
+def _stated(stated: NDArray[np.bool_], found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """What was written down as a fact: somebody found it worth it, and its words are all about the matter."""
+    if not stated.any():
+        return {}
+    names = {"stated_words": "lexical", "stated_meaning": "dense", "stated_soft": "soft"}
+    return {"stated": stated} | {name: stated * found[of] for name, of in names.items() if of in found}
 
 
 def _cues(flags: NDArray[np.uint16], question: Question) -> dict[str, Floats]:

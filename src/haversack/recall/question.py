@@ -8,10 +8,10 @@ from datetime import datetime
 from haversack.errors import InputError, QueryError
 from haversack.model.text import clean, is_blank
 from haversack.scoring.cues import asks_about_assistant, asks_for_name, asks_for_number, asks_in_first_person
-from haversack.scoring.temporal import Span, asks_for_latest, asks_when, spans
+from haversack.scoring.temporal import Span, asks_for_latest, asks_when, spans, without_latest
 from haversack.scoring.words import query_keys, split
 
-__all__ = ["Question", "checked_query", "checked_top_k", "read"]
+__all__ = ["Question", "checked_query", "checked_top_k", "matter", "read"]
 
 _LONGEST = 20_000
 """Characters of a query that are read; what comes after cannot change what it is about."""
@@ -43,7 +43,7 @@ def read(query: str, now: datetime, earliest: datetime) -> Question:
     words = split(text)
     return Question(
         text=text,
-        keys=query_keys(text),
+        keys=query_keys(matter(text)),
         all_words=tuple(words),
         words=frozenset(words),
         spans=spans(text, now, earliest),
@@ -54,6 +54,12 @@ def read(query: str, now: datetime, earliest: datetime) -> Question:
         name=asks_for_name(text),
         latest=asks_for_latest(text),
     )
+
+
+def matter(text: str) -> str:
+    """Return what the query is about: without the words that only ask for what holds now, unless it has no others."""
+    without = without_latest(text)
+    return text if is_blank(without) else without
 
 
 def checked_query(query: str) -> None:
