@@ -29,6 +29,7 @@ ALONE = {
     "writing": "bench.speed.writing:run",
     "threads": "bench.speed.latency:threads",
     "trips": "bench.speed.latency:trips",
+    "reads": "bench.speed.reads:run",
     "maintenance": "bench.maintenance.run:run",
     "prefix": "bench.history.prefix:run",
     "compaction": "bench.compaction.evidence:run",

@@ -76,7 +76,15 @@ class Audit:
             waiting, self._waiting = self._waiting, []
         if waiting:
             records = tuple(
-                Written(collection=AUDIT, key=deed.id, value=msgspec.json.encode(deed), expected=0) for deed in waiting
+                Written(
+                    collection=AUDIT,
+                    key=deed.id,
+                    value=msgspec.json.encode(deed),
+                    expected=0,
+                    about=deed.namespace,
+                    session=deed.session,
+                )
+                for deed in waiting
             )
             try:
                 self._core.store.apply(SYSTEM, Batch(records=records))
@@ -97,7 +105,7 @@ class Audit:
         """Entries behind the id `after`, oldest first, that meet every condition given."""
         self.flush()
         place = max(after, make_id(since - timedelta(milliseconds=1), b"\xff" * ENTROPY_BYTES) if since else "")
-        while page := self._core.store.records(SYSTEM, AUDIT, after=place, limit=_PAGE):
+        while page := self._core.store.records(SYSTEM, AUDIT, after=place, limit=_PAGE, about=namespace):
             for deed in DEEDS.values_of(page):
                 if until is not None and deed.at is not None and deed.at >= until:
                     return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -97,9 +97,14 @@ class Haversack:
         """
         return Namespace(self._core, namespace_label(name))
 
-    def namespaces(self) -> list[str]:
-        """Names of all namespaces that hold anything."""
-        return self._core.store.namespaces()
+    def namespaces(
+        self, matching: Iterable[str] | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[str]:
+        """Return the names of the namespaces that hold anything, sorted: behind the name `after`, at most `limit`.
+
+        With `matching` only those that one of these means: an exact name, or a prefix with a star at its end.
+        """
+        return self._core.store.namespaces(matching, after=after, limit=limit)
 
     def learn(self, model: str, *, counted: int, reported: int) -> None:
         """Tell how many tokens a provider reported for a prompt that was counted here as so many.

@@ -63,7 +63,7 @@ class Visitor:
 
     def namespaces(self) -> list[str]:
         """Names of those it reaches."""
-        return [name for name in self.sack.namespaces() if self.key.reaches(name)]
+        return self.sack.namespaces(self.key.namespaces)
 
     @property
     def may_write(self) -> bool:

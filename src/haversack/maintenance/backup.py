@@ -47,7 +47,7 @@ def back_up(store: Store, namespace: str) -> Iterator[bytes]:
     if "move" not in store.abilities:
         raise RefusedError("capability", "this store cannot tell all that a namespace holds")
     with cast("Moves", store).frozen() as frozen:
-        if namespace not in frozen.namespaces():
+        if not frozen.namespaces([namespace]):
             raise NotFoundError(f"there is no namespace {namespace!r} to back up")
         yield render_line({"type": "backup", "format": BACKUP, "version": _VERSION, "namespace": namespace})
         yield from map(render_line, _entries(frozen, namespace))
@@ -64,7 +64,7 @@ def restore_backup(store: Store, lines: Iterable[bytes], *, namespace: str | Non
     name = _namespace_of(next(entries, None), namespace)
     if "move" not in store.abilities:
         raise RefusedError("capability", "this store cannot take in all that a namespace holds")
-    if name in store.namespaces():
+    if store.namespaces([name]):
         raise RefusedError("target", f"namespace {name!r} exists already, be it as what it erased: reset it first")
     try:
         return _Restoring(store, name).all(entries)
