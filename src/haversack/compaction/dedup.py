@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
 from math import sqrt
 
 import msgspec
 
+from haversack.cached import cached
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
 from haversack.model.identity import SUBJECT
@@ -121,7 +121,7 @@ def is_same_statement(new: str, old: str, similarity: float, policy: DedupPolicy
     return similarity >= policy.similarity and essence(new) == essence(old)
 
 
-@lru_cache(maxsize=2_048)  # one new statement is held against several
+@cached(2_048)  # one new statement is held against several
 def essence(text: str) -> tuple[frozenset[str], tuple[tuple[bool, int | str], ...]]:
     """What wordings that may be one statement have in common: names, and words and signs in the same order.
 
@@ -262,7 +262,7 @@ def _ends(new: Memory, old: Memory, similarity: float) -> bool:
     return _takes_up(new.content, old.content) and _is_spoken_of(subject, old.content)
 
 
-@lru_cache(maxsize=64)  # one new statement is held against several
+@cached(64)  # one new statement is held against several
 def _before_change(text: str) -> str | None:
     """What stands before the words that announce a change; None without any."""
     change = _CHANGE.search(text)
@@ -287,7 +287,7 @@ def _is_spoken_of(subject: str, old: str) -> bool:
     return all(_root(word) in theirs for word in _words(subject) if not _TIME.fullmatch(word))
 
 
-@lru_cache(maxsize=2_048)  # each new statement meets the same few again
+@cached(2_048)  # each new statement meets the same few again
 def _names_of(text: str) -> frozenset[str]:
     return frozenset(anchor for anchor in anchors(text) if not _TIME.fullmatch(anchor))
 
@@ -308,12 +308,12 @@ def _words(text: str) -> list[str]:
     return [word for group in split for word in group]
 
 
-@lru_cache(maxsize=2_048)
+@cached(2_048)
 def _form(text: str) -> str:
     return fingerprint_form(text)
 
 
-@lru_cache(maxsize=2_048)
+@cached(2_048)
 def _counted(text: str) -> tuple[Counter[str], int]:
     """Its words with their counts, and the sum of the squares of these."""
     counts = Counter(_words(text))

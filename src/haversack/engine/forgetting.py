@@ -128,9 +128,10 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     """Remove what `plan` says and tell exactly what went."""
     if not hard:
         return persisting(lambda: _hide(core, namespace, aim, now))
-    core.write_down()
+    core.erasers.write_down()
     planned = persisting(lambda: _forget_hard(core, namespace, aim), tries=_TRIES)
     access.drop(core, namespace, (*planned.memories, *planned.derived))
+    core.erased(namespace)
     return replace(certified(replace(planned, preview=False, at=now)), scrubbed=scrubbed(core.store))
 
 

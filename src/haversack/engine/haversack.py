@@ -43,6 +43,8 @@ class Haversack:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._closed = False
+        core.erasers.add(core.runs.forget)
+        core.recall.on_erased = core.erasers.forget
         if core.embedder is not None and core.settings.reembed is Reembed.BACKGROUND:
             core.readers.append(self._look)
 
@@ -63,7 +65,7 @@ class Haversack:
     def audit(self) -> _auditing.Audit:
         """Who did what to which memory when."""
         audit = _auditing.Audit(self._core)
-        self._core.buffers.append(audit.flush)
+        self._core.erasers.add(audit.forget, write_down=audit.flush)
         return audit
 
     @once

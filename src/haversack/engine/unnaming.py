@@ -5,14 +5,13 @@ What was counted stays, under a word that tells nothing and is the same for the 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 import msgspec
 
-from haversack.engine.auditing import AUDIT, DEEDS
+from haversack.engine.auditing import AUDIT, DEEDS, veil
 from haversack.engine.costing import CALLS
 from haversack.engine.costing import COLLECTION as COSTS
 from haversack.engine.jobs import JOB_RECORDS, JOBS
@@ -69,16 +68,16 @@ def _veiled_call(record: Record) -> Written | None:
     call = CALLS.value_of(record)
     if call is None or call.session is None:
         return None
-    veil = _veil(call.session)
-    return _written(record, replace(call, session=veil).encode(), veil)
+    veiled = veil(call.session)
+    return _written(record, replace(call, session=veiled).encode(), veiled)
 
 
 def _veiled_deed(record: Record) -> Written | None:
     deed = DEEDS.value_of(record)
     if deed is None or deed.session is None:
         return None
-    veil = _veil(deed.session)
-    return _written(record, msgspec.json.encode(replace(deed, session=veil)), veil)
+    veiled = veil(deed.session)
+    return _written(record, msgspec.json.encode(replace(deed, session=veiled)), veiled)
 
 
 def _without_problems(record: Record, sessions: _Sessions) -> Written | None:
@@ -102,7 +101,3 @@ def _written(record: Record, value: bytes | None, session: str | None) -> Writte
 
 def _tells(line: str, sessions: _Sessions) -> bool:
     return sessions is None or any(session in line for session in sessions)
-
-
-def _veil(session: str) -> str:
-    return f"forgotten:{hashlib.sha256(session.encode()).hexdigest()[:32]}"

@@ -21,7 +21,7 @@ from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.message import Role
 from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe, weight
 from haversack.recall.facets import facets_of, hashed
-from haversack.recall.names import Names, names_in
+from haversack.recall.names import Names, names_in, without_unused
 from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
 from haversack.recall.signs import SignTable
@@ -210,6 +210,7 @@ class Index:
             row = self.place.pop(memory_id, None)
             if row is not None:
                 self._retire(row)
+        self._forget_names()
 
     def embed(self, vectors: Mapping[str, Quantised]) -> None:
         """Take over vectors."""
@@ -320,6 +321,15 @@ class Index:
 
     def _role_codes(self) -> tuple[int | None, int | None]:
         return self.speakers.get(Role.USER), self.speakers.get(Role.ASSISTANT)
+
+    def _forget_names(self) -> None:
+        """Take away the names of speakers and sessions of which nothing is left; their codes stay theirs."""
+        present = (self.columns.flags & np.uint16(Flag.PRESENT)) != 0
+        self.speakers = without_unused(self.speakers, self.columns.speaker[present])
+        self.sessions = without_unused(self.sessions, self.columns.session[present])
+        self.session_names = list(self.sessions)
+        called = {word: [name for name in names if name in self.speakers] for word, names in self._called.items()}
+        self._called = {word: names for word, names in called.items() if names}
 
     def _weigh(self, row: int, sign: int) -> None:
         length, session = float(self.columns.length[row]), int(self.columns.session[row])
