@@ -103,7 +103,7 @@ class Shelf:
         if not self._erased:
             return self._erased
         with self._lock:
-            taken, self._erased = self._erased, set()
+            taken, self._erased = self._erased, set[str]()
         return taken
 
     def lacks(self, namespace: str) -> bool:
