@@ -17,6 +17,7 @@ from haversack.engine.feedback import VOTES
 from haversack.engine.jobs import JOB_RECORDS
 from haversack.engine.keys import KEY_USES, KEYS
 from haversack.engine.receipts import RECEIPTS
+from haversack.engine.stays import STAYS
 from haversack.engine.trims import TALLIES
 from haversack.engine.visits import FRAMES, PLACES
 from haversack.maintenance.archive import EXCHANGES, SCHEDULES, SNAPSHOTS
@@ -57,6 +58,7 @@ _SPANNING: tuple[Collection[Any], ...] = (
     PLACES,
     SCHEDULES,
     SNAPSHOTS,
+    STAYS,
     *_EVERYWHERE,
 )
 _PAGE = 1_000

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from haversack.engine import keeping as _keeping
     from haversack.engine import keys as _keys
     from haversack.engine import renewing as _renewing
+    from haversack.engine import stays as _stays
     from haversack.engine import visits as _visits
 else:
     _auditing = lazy("haversack.engine.auditing")
@@ -31,6 +32,7 @@ else:
     _keeping = lazy("haversack.engine.keeping")
     _keys = lazy("haversack.engine.keys")
     _renewing = lazy("haversack.engine.renewing")
+    _stays = lazy("haversack.engine.stays")
     _visits = lazy("haversack.engine.visits")
 
 __all__ = ["Haversack"]
@@ -72,6 +74,11 @@ class Haversack:
     def visits(self) -> _visits.Visits:
         """Sessions that clients open and close."""
         return _visits.Visits(self._core)
+
+    @once
+    def stays(self) -> _stays.Stays:
+        """Who came in through a door with a cookie."""
+        return _stays.Stays(self._core)
 
     @once
     def jobs(self) -> _jobs.JobBoard:
