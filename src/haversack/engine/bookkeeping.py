@@ -9,6 +9,7 @@ from haversack.compaction.extraction.extractor import READ_UPTO
 from haversack.compaction.view import VIEWS
 from haversack.engine.access import USES
 from haversack.engine.aging import POLICIES
+from haversack.engine.allowances import ALLOWANCES
 from haversack.engine.auditing import DEEDS
 from haversack.engine.calibrating import CALIBRATIONS
 from haversack.engine.costing import CALLS
@@ -47,6 +48,7 @@ _OWN: tuple[Collection[Any], ...] = (
 )
 """Those of a namespace. Records of `hidden` have no value; those of `segment` are made again when they are damaged."""
 _SPANNING: tuple[Collection[Any], ...] = (
+    ALLOWANCES,
     ASKED,
     CALIBRATIONS,
     DECIDED,

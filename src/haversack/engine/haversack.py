@@ -19,6 +19,7 @@ from haversack.model.text import namespace_label
 from haversack.store.port import Batch
 
 if TYPE_CHECKING:
+    from haversack.engine import allowances as _allowances
     from haversack.engine import auditing as _auditing
     from haversack.engine import jobs as _jobs
     from haversack.engine import keeping as _keeping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from haversack.engine import stays as _stays
     from haversack.engine import visits as _visits
 else:
+    _allowances = lazy("haversack.engine.allowances")
     _auditing = lazy("haversack.engine.auditing")
     _jobs = lazy("haversack.engine.jobs")
     _keeping = lazy("haversack.engine.keeping")
@@ -74,6 +76,11 @@ class Haversack:
     def visits(self) -> _visits.Visits:
         """Sessions that clients open and close."""
         return _visits.Visits(self._core)
+
+    @once
+    def allowances(self) -> _allowances.Allowances:
+        """What callers may still do this minute."""
+        return _allowances.Allowances(self._core)
 
     @once
     def stays(self) -> _stays.Stays:
