@@ -22,7 +22,6 @@ from haversack.cached import cached
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
 from haversack.model.identity import SUBJECT
-from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Memory, Stage, Trust
 from haversack.model.text import fingerprint_form
 from haversack.scoring.words import key_of
@@ -165,7 +164,7 @@ def _told_late(new: Memory, told: Sequence[Memory]) -> Admission:
 
     What was true until now at the time when it begins ends there.
     """
-    told = [one for one in told if _is_on_subject(new, one) and DUPLICATE_OF not in one.metadata]
+    told = [one for one in told if _is_on_subject(new, one) and one.duplicate_of is None]
     begins = _begins(new)
     later = [one for one in told if _begins(one) > begins and _TRUST[one.trust] >= _TRUST[new.trust]]
     if not later:
@@ -196,14 +195,12 @@ def succession(new: Memory, ended: Sequence[Memory]) -> tuple[Memory, ...]:
 
 def hidden_behind(duplicate: Memory, keep: str) -> Memory:
     """The duplicate, kept but never recalled; `unhidden` undoes it."""
-    marks = {**duplicate.metadata, DUPLICATE_OF: keep}
-    return replace(duplicate, superseded_by=keep, valid_to=duplicate.event_time, metadata=marks)
+    return replace(duplicate, superseded_by=keep, valid_to=duplicate.event_time, duplicate_of=keep)
 
 
 def unhidden(memory: Memory) -> Memory:
     """The inverse of `hidden_behind`."""
-    kept = {key: value for key, value in memory.metadata.items() if key != DUPLICATE_OF}
-    return replace(memory, superseded_by=None, valid_to=None, metadata=kept)
+    return replace(memory, superseded_by=None, valid_to=None, duplicate_of=None)
 
 
 def plan_dedup(memories: Iterable[Memory], similar: Similar, policy: DedupPolicy) -> list[Merge]:

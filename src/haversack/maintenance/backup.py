@@ -33,7 +33,7 @@ __all__ = ["BACKUP", "back_up", "restore_backup"]
 
 BACKUP = "haversack-backup"
 """What the first line says."""
-_VERSION = 1
+_VERSION = 2
 _BATCH = 500
 _LONGEST = 256_000_000
 """Bytes of one line: more than any memory, turn or record may have."""
@@ -203,7 +203,8 @@ def _namespace_of(header: Record | None, wanted: str | None) -> str:
     if header is None or header.get("format") != BACKUP:
         raise InputError("this is no backup of a namespace: its first line does not say so")
     if header.get("version") != _VERSION:
-        raise InputError(f"the backup has version {header.get('version')!r}, this program reads {_VERSION}: upgrade it")
+        told = f"the backup has version {header.get('version')!r}, this program reads {_VERSION}"
+        raise InputError(f"{told}: restore it with the program that made it, and back up from there")
     return as_text(header.get("namespace"), "namespace") if wanted is None else wanted
 
 

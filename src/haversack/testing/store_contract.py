@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import SUBJECT, fingerprint
-from haversack.model.lives import DELETED_AT, DUPLICATE_OF, lives_of
+from haversack.model.lives import lives_of
 from haversack.model.memory import Json, Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
 from haversack.model.query import Filter
@@ -90,6 +90,9 @@ class StoreContract(ABC):
             expires_at=_START + timedelta(days=1),
             superseded_by="8" * 26,
             stage=Stage.DECAYED,
+            deleted_at=_START,
+            stage_before=Stage.LONG_TERM,
+            duplicate_of="7" * 26,
             access_count=12,
             accessed_at=_START,
         )
@@ -178,8 +181,8 @@ class StoreContract(ABC):
         rows = (
             replace(plain[0], source=Source(turns=("t1",))),
             replace(plain[1], source=Source(memories=(plain[0].id, plain[5].id))),
-            replace(plain[2], metadata={DUPLICATE_OF: plain[1].id}),
-            replace(plain[3], metadata={DUPLICATE_OF: 7}, source=Source(turns=("t1", "t2"))),
+            replace(plain[2], duplicate_of=plain[1].id),
+            replace(plain[3], metadata={"haversack.duplicate_of": plain[1].id}, source=Source(turns=("t1", "t2"))),
         )
         store.apply("n", Batch(memories=rows))
 
@@ -622,7 +625,7 @@ class StoreContract(ABC):
             replace(sample_memory(2), pinned=True),
             replace(sample_memory(3), pinned=True, expires_at=_START),
             replace(sample_memory(4, kind=Kind.PASSAGE), superseded_by="x"),
-            replace(sample_memory(5, kind=Kind.PASSAGE), stage=Stage.DELETED, metadata={DELETED_AT: 7}),
+            replace(sample_memory(5, kind=Kind.PASSAGE), stage=Stage.DELETED, deleted_at=_START),
             replace(sample_memory(6), superseded_by="x", accessed_at=_START + timedelta(days=1)),
         ]
         store.apply("n", Batch(memories=tuple(memories)))
