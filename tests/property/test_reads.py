@@ -7,8 +7,8 @@ from bench.speed.reads import CALLS, Reads, scene
 
 _SMALL, _LARGE = 500, 2_000
 _FIXED = 16
-"""Rows that a call reads beside what it gives back: the change number, its session, what it checks before it writes, and
-what it takes in of its own change."""
+"""Rows that a call reads beside what it gives back: the change number, its session, what it checks before it writes,
+and what it takes in of its own change."""
 
 Found = dict[str, tuple[int, Reads]]
 

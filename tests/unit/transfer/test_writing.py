@@ -131,11 +131,8 @@ def test_a_file_is_read_back_in_order(read: Read):
 
 
 def test_marks_of_the_first_version_leave_the_metadata_and_later_ones_are_the_callers(read: Read):
-    marks = {
-        "haversack.deleted_at": 1767323045678901,
-        "haversack.stage_before": "decayed",
-        "haversack.duplicate_of": "x",
-    }
+    told = {"deleted_at": 1767323045678901, "stage_before": "decayed", "duplicate_of": "x"}
+    marks = {f"haversack.{name}": value for name, value in told.items()}
     line = {**dump_memory(replace(MEMORY, stage=Stage.DELETED)), "metadata": {"page": 3, **marks}}
     marked = replace(
         MEMORY,
