@@ -30,6 +30,7 @@ ALONE = {
     "load": "bench.speed.load:run",
     "threads": "bench.speed.latency:threads",
     "trips": "bench.speed.latency:trips",
+    "reads": "bench.speed.reads:run",
     "maintenance": "bench.maintenance.run:run",
     "prefix": "bench.history.prefix:run",
     "compaction": "bench.compaction.evidence:run",

@@ -43,3 +43,22 @@ def test_a_kept_store_forgets_for_good(kept: Path, tmp_path: Path) -> None:
         ns.forget(session="day-1", hard=True)
         assert [info.id for info in ns.sessions()] == ["day-2", "day-0"]
     assert all(b"wind force" not in file.read_bytes() for file in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kept", sorted(_HERE.glob("schema-*")), ids=lambda kept: kept.name)
+def test_marks_of_the_engine_leave_the_metadata_of_a_kept_store(kept: Path, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    shutil.copy(kept / "store.sqlite3", path)
+    with haversack.open(str(path)) as sack:
+        ns = sack.namespace("user-alice")
+        rows = ns.changes().memories
+        (soft,) = (row for row in rows if row.content == "Alice keeps a grey cat.")
+        assert (soft.deleted_at is not None, soft.stage_before, dict(soft.metadata)) == (True, "active", {})
+        assert not any(
+            key in row.metadata for row in rows for key in ("haversack.deleted_at", "haversack.duplicate_of")
+        )
+        (back,) = ns.restore(soft.id)
+        assert (back.stage, back.deleted_at, back.stage_before) == ("active", None, None)
+        assert [row.id for row in ns.page(kinds=["fact"], tags=["units"]).memories] == [
+            row.id for row in rows if row.tags == ("units",)
+        ]

@@ -8,7 +8,6 @@ leaves a tombstone that keeps them from being extracted or imported again.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -129,10 +128,11 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
     """Remove what `plan` says and tell exactly what went."""
     if not hard:
         return persisting(lambda: _hide(core, namespace, aim, now))
-    core.write_down()
+    core.erasers.write_down()
     with core.recall.erasing(namespace):
         planned = persisting(lambda: _forget_hard(core, namespace, aim), tries=_TRIES)
         access.drop(core, namespace, (*planned.memories, *planned.derived))
+        core.erased(namespace)
         is_scrubbed = scrubbed(core.store)
     return replace(certified(replace(planned, preview=False, at=now)), scrubbed=is_scrubbed)
 
@@ -270,16 +270,14 @@ def derived_from(store: Store, namespace: str, sources: set[str], known: set[str
 
 def _emptied(store: Store, namespace: str, sessions: set[str], turns: set[str], gone: set[str]) -> tuple[str, ...]:
     """Those of these sessions that keep neither a turn nor a memory."""
-    going = Counter(turn.session for turn in store.turns_by_id(namespace, list(turns)))
-    there = {info.id: info.turns for info in store.sessions(namespace)}
-    silent = (name for name in sorted(sessions) if going[name] == there.get(name, 0))
-    return tuple(name for name in silent if _has_only(store, namespace, name, gone))
+    return tuple(name for name in sorted(sessions) if _has_only(store, namespace, name, turns, gone))
 
 
-def _has_only(store: Store, namespace: str, session: str, gone: set[str]) -> bool:
-    """Whether every memory of a session is among these."""
-    found = store.select(namespace, Filter(session=session), now=None, limit=len(gone) + 1)
-    return gone.issuperset(memory.id for memory in found)
+def _has_only(store: Store, namespace: str, session: str, turns: set[str], memories: set[str]) -> bool:
+    """Whether every turn and memory of a session is among these."""
+    said = store.turns(namespace, session, limit=len(turns) + 1)
+    found = store.select(namespace, Filter(session=session), now=None, limit=len(memories) + 1)
+    return turns.issuperset(turn.id for turn in said) and memories.issuperset(memory.id for memory in found)
 
 
 def scrubbed(store: Store) -> bool:

@@ -142,7 +142,8 @@ class _Gate:
         read_token = None if http.tokens is None else token_reader(http.tokens)
         self._callers = Callers(sack, Failures(http.limits), read_token)
         self._sessions = Sessions(http.limits.key_sessions)
-        self._pace = Pace(replace(http.limits, wait_seconds=max(http.limits.wait_seconds, _PATIENCE)))
+        patient = replace(http.limits, wait_seconds=max(http.limits.wait_seconds, _PATIENCE))
+        self._pace = Pace(patient, partial(asyncio.to_thread, sack.allowances.lend))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -153,7 +154,7 @@ class _Gate:
             single_headers(scope)
             key = await self._caller(scope)
             who = NOBODY if key is None else key.id
-            self._pace.take(who, asyncio.get_running_loop().time())
+            await self._pace.admit(who, asyncio.get_running_loop().time())
             if scope["method"] == "GET":
                 scope.setdefault("state", {})[STREAM] = True
                 async with self._pace.stream(who):

@@ -22,7 +22,7 @@ from haversack.model.message import Role
 from haversack.recall.columns import NOWHERE, Columns, Facts, Flag, describe, weight
 from haversack.recall.extent import Extent, measure
 from haversack.recall.facets import facets_of, hashed
-from haversack.recall.names import Names, names_in
+from haversack.recall.names import Names, names_in, without_unused
 from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
 from haversack.recall.signs import SignTable
@@ -186,10 +186,11 @@ class Index:
     def drop(self, ids: Iterable[str]) -> None:
         """Forget erased memories."""
         self._begin()
-        for memory_id in ids:
-            row = self.place.pop(memory_id, None)
-            if row is not None:
-                self._retire(row)
+        gone = [row for memory_id in ids if (row := self.place.pop(memory_id, None)) is not None]
+        for row in gone:
+            self._retire(row)
+        if gone:
+            self._forget_names()
 
     def embed(self, vectors: Mapping[str, Quantised]) -> None:
         """Take over vectors."""
@@ -296,6 +297,15 @@ class Index:
 
     def _role_codes(self) -> tuple[int | None, int | None]:
         return self.speakers.get(_USER), self.speakers.get(_ASSISTANT)
+
+    def _forget_names(self) -> None:
+        """Take away the names of speakers and sessions of which nothing is left; their codes stay theirs."""
+        present = (self.columns.flags & np.uint16(Flag.PRESENT)) != 0
+        self.speakers = without_unused(self.speakers, self.columns.speaker[present])
+        self.sessions = without_unused(self.sessions, self.columns.session[present])
+        self.session_names = list(self.sessions)
+        called = {word: [name for name in names if name in self.speakers] for word, names in self._called.items()}
+        self._called = {word: names for word, names in called.items() if names}
 
     def _weigh(self, rows: slice, sign: int) -> None:
         """Count these rows in, or out."""

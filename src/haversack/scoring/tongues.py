@@ -7,9 +7,10 @@ A text without any of their time words comes back as it is.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
+from haversack.cached import cached
 from haversack.scoring.calendars import DAYS, MONTHS
 from haversack.scoring.ideographs import from_ideographs
 
@@ -120,7 +121,7 @@ class _Tables(NamedTuple):
     words: dict[str, str]
 
 
-@lru_cache(16)
+@cached(16)
 def in_english(text: str) -> str:
     """The lower-case text with its time words in English."""
     if not text.isascii():

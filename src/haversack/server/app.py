@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -117,7 +118,7 @@ def create_app(
     app.state.sack = sack
     app.state.settings = chosen
     app.state.metrics = Metrics()
-    app.state.pace = Pace(chosen.limits)
+    app.state.pace = Pace(chosen.limits, partial(asyncio.to_thread, sack.allowances.lend))
     app.state.stopping = asyncio.Event()
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)

@@ -96,7 +96,7 @@ class Gate:
             who, send = f"pages {address_of(scope)}", _counted(scope, receive, send, self._guard.failures)
         else:
             who = await self._caller(scope)
-        limit, left = self._pace.take(who, asyncio.get_running_loop().time())
+        limit, left = await self._pace.admit(who, asyncio.get_running_loop().time())
         if declared is not None and not is_page:
             declared.admit(scope["state"]["caller"], scope["path"])
         await self._answer(who, declared, (scope, receive, _telling(send, limit, left)))

@@ -8,7 +8,7 @@ and vectors do not move it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -342,8 +342,13 @@ class Store(Protocol):
         """All sessions with turns, by the time of their last turn, newest first, then by id."""
         ...
 
-    def namespaces(self) -> list[str]:
-        """All that hold anything, be it tombstones, sorted; never SYSTEM."""
+    def namespaces(
+        self, matching: Iterable[str] | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[str]:
+        """All that hold anything, be it tombstones, sorted; never SYSTEM.
+
+        With `matching` only those that one of these means: an exact name, or a prefix with a star at its end.
+        """
         ...
 
     def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
@@ -388,10 +393,12 @@ class Store(Protocol):
         limit: int = 1_000,
         about: str | None = None,
         session: str | None = None,
+        newest: bool = False,
     ) -> list[Record]:
         """Records whose key starts with `prefix` and sorts behind `after`, by key (code point order).
 
-        With `about` or `session` only those that speak of this namespace, this session.
+        With `about` (a name, or a prefix with a star at its end) or `session` only those that speak of this namespace,
+        this session. With `newest` the last `limit` of them.
         """
         ...
 

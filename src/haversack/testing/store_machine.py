@@ -200,10 +200,11 @@ class StoreMachine(RuleBasedStateMachine):
         prefix=st.sampled_from(("", "a", "b", "0")),
         after=st.just("") | _record_keys,
         limit=st.integers(0, 3),
+        newest=st.booleans(),
     )
-    def records(self, namespace: str, prefix: str, after: str, limit: int) -> None:
+    def records(self, namespace: str, prefix: str, after: str, limit: int, *, newest: bool) -> None:
         """Part of a collection."""
-        self._same(lambda store: store.records(namespace, "c", prefix=prefix, after=after, limit=limit))
+        self._same(lambda store: store.records(namespace, "c", prefix=prefix, after=after, limit=limit, newest=newest))
 
     @rule()
     def reopen(self) -> None:

@@ -178,7 +178,7 @@ def test_denials_are_logged_with_their_origin_and_put_into_the_audit_within_boun
 def test_where_the_store_lies_is_not_told(
     sack: Haversack, http: Call, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    def busy() -> list[str]:
+    def busy(*_: object, **_named: object) -> list[str]:
         raise BusyError("/home/alice/memory.db is busy")
 
     monkeypatch.setattr(sack, "namespaces", busy)

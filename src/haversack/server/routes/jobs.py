@@ -33,8 +33,7 @@ class Jobs(TypedDict):
 @router.get("", response_model=Jobs, responses=PROBLEMS)
 def list_jobs(caller: ReadCaller, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
     """The latest jobs in namespaces that the key reaches, oldest first."""
-    reached = [job for job in caller.sack.jobs.all() if caller.key.reaches(job.namespace)]
-    return answer(Jobs(jobs=[job_shape(job) for job in reached[-limit:]]))
+    return answer(Jobs(jobs=[job_shape(job) for job in caller.sack.jobs.all(caller.key.namespaces, limit=limit)]))
 
 
 @router.get("/{job_id:label}", response_model=JobShape, responses=PROBLEMS)

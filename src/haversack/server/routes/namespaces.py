@@ -50,7 +50,7 @@ def list_namespaces(
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> Response:
     """The namespaces that hold anything and that the key reaches, sorted."""
-    reached = [name for name in caller.sack.namespaces() if caller.key.reaches(name) and name > cursor]
+    reached = caller.sack.namespaces(caller.key.namespaces, after=cursor, limit=limit + 1)
     page = reached[:limit]
     return answer(
         Namespaces(

@@ -8,8 +8,10 @@ from functools import lru_cache
 
 from haversack.store.sqlite.rows import Row
 
-__all__ = ["find"]
+__all__ = ["find", "meaning"]
 
+_LAST = "\U0010ffff"
+"""The last of all code points; SQLite compares texts by their bytes, which is by code points."""
 _SIZES = (1, 8, 32, 64, 128, 256, 512)
 
 
@@ -27,6 +29,18 @@ def find(
         size = next(size for size in _SIZES if size >= len(part))
         padding = part[-1:] * (size - len(part))
         yield from connection.execute(_statement(select, size, end), (*fixed, *part, *padding))
+
+
+def meaning(column: str, pattern: str) -> tuple[str, list[str]]:
+    """Return a condition, with its values, for what a pattern means: one text, or all that begin with a prefix."""
+    if not pattern.endswith("*"):
+        return f"{column} = ?", [pattern]
+    prefix = pattern[:-1]
+    stem = prefix.rstrip(_LAST)
+    if not stem:
+        return f"{column} >= ?", [prefix]
+    beyond = stem[:-1] + ("\ue000" if stem[-1] == "\ud7ff" else chr(ord(stem[-1]) + 1))
+    return f"{column} >= ? AND {column} < ?", [prefix, beyond]
 
 
 @lru_cache(maxsize=128)

@@ -19,6 +19,7 @@ __all__ = ["derived", "parts", "select", "superseded"]
 _PAGE = 1_000
 _SELECT = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
 _DERIVED = f"{_SELECT} AND id IN (SELECT memory FROM sources WHERE namespace = ? AND source IN"
+_TAGGED = "id IN (SELECT memory FROM tags WHERE namespace = ? AND tag = ?)"
 
 
 def select(
@@ -31,8 +32,9 @@ def select(
     limit: int | None,
 ) -> Iterator[Memory]:
     """Yield what passes the filter; what SQL cannot tell exactly is checked on the rows."""
-    conditions, values = _conditions(chosen, live=now is not None)
-    statement = f"{_SELECT} AND changed > ?{conditions} ORDER BY changed LIMIT ?"
+    conditions, values = _conditions(namespace, chosen, live=now is not None)
+    changed = "+changed" if chosen.tags else "changed"  # what has a tag is found by its index, and sorted
+    statement = f"{_SELECT} AND {changed} > ?{conditions} ORDER BY {changed} LIMIT ?"
     page = _PAGE if limit is None else min(_PAGE, limit)
     given = 0
     while page and (limit is None or given < limit):
@@ -68,7 +70,7 @@ def parts(connection: sqlite3.Connection, namespace: str, texts: Sequence[str]) 
     return sorted(map(memory_of, found.values()), key=lambda memory: memory.born)
 
 
-def _conditions(chosen: Filter, *, live: bool) -> tuple[str, list[str | int]]:
+def _conditions(namespace: str, chosen: Filter, *, live: bool) -> tuple[str, list[str | int]]:
     """Conditions that let everything through that passes the filter, and little else."""
     stated: list[tuple[str, list[str | int]]] = []
     if live:
@@ -82,12 +84,9 @@ def _conditions(chosen: Filter, *, live: bool) -> tuple[str, list[str | int]]:
         stated.append(("event_time >= ?", [micros(chosen.since)]))
     if chosen.until is not None:
         stated.append(("event_time < ?", [micros(chosen.until)]))
-    # JSON functions of SQLite end a text at a NUL, so a value that holds one is compared on the rows alone.
-    stated.extend(
-        ("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", [tag])
-        for tag in sorted(chosen.tags)
-        if "\0" not in tag
-    )
+    # JSON functions of SQLite, by which old rows came to their tags as well, end a text at a NUL: what holds one is
+    # compared on the rows alone.
+    stated.extend((_TAGGED, [namespace, tag]) for tag in sorted(chosen.tags) if "\0" not in tag)
     stated.extend(
         ("EXISTS (SELECT 1 FROM json_each(metadata) WHERE key = ?)", [key])
         for key, _ in chosen.where

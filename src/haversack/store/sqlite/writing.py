@@ -27,7 +27,7 @@ from haversack.store.sqlite.rows import (
     row_of_turn,
     sound,
 )
-from haversack.store.sqlite.tables import RECORD_TABLES, table_of
+from haversack.store.sqlite.tables import RECORD_TABLES, collections_in, table_of
 
 __all__ = ["carry_out"]
 
@@ -75,6 +75,8 @@ _HELD_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
 _LATER = f"{_HELD_MEMORY} AND changed > ? AND kind <> '{Kind.PASSAGE}'"
 _BURIED = "SELECT fingerprint FROM tombstones WHERE namespace = ? AND changed > ?"
 _HELD_TURN = "SELECT id, session, position, key FROM turns WHERE namespace = ?"
+_TAG = "INSERT OR IGNORE INTO tags (namespace, tag, memory) VALUES (?, ?, ?)"
+_UNTAG = "DELETE FROM tags WHERE namespace = ? AND memory = ?"
 _LINK = "INSERT OR IGNORE INTO sources (namespace, source, memory) VALUES (?, ?, ?)"
 _UNLINK = "DELETE FROM sources WHERE namespace = ? AND source = ? AND memory = ?"
 _HOLDS_WORDS = (
@@ -84,6 +86,7 @@ _HOLDS_WORDS = (
     "turns",
     "sessions",
     "sources",
+    "tags",
     *RECORD_TABLES,
 )
 
@@ -201,6 +204,7 @@ def _write(connection: sqlite3.Connection, namespace: str, writes: Writes) -> No
         ((*row_of_memory(one, one.born, one.changed), namespace, one.id) for one in writes.updates),
     )
     _each(connection, _LINK, ((namespace, *link) for link in writes.linked))
+    _retag(connection, namespace, writes)
     _devalue(connection, namespace, writes.devalued)
     _restage(connection, namespace, writes)
     prices = ((namespace, one.memory, one.encoding, one.tokens) for one in writes.prices)
@@ -247,8 +251,7 @@ def _drop_records(connection: sqlite3.Connection, namespace: str, writes: Writes
     for collection in BY_SESSION:
         _each(connection, by_address, ((namespace, collection, session) for session in writes.ended))
     if writes.about:
-        collections = connection.execute("SELECT DISTINCT collection FROM records WHERE namespace = ?", (namespace,))
-        for (collection,) in collections.fetchall():
+        for collection in collections_in(connection, "records", namespace):
             _each(connection, by_address, ((namespace, collection, name) for name in writes.about))
     if writes.segments:
         connection.execute("DELETE FROM records WHERE namespace = ? AND collection = ?", (namespace, SEGMENT))
@@ -258,6 +261,13 @@ def _devalue(connection: sqlite3.Connection, namespace: str, memories: Sequence[
     for table in ("prices", "vectors"):
         statement = f"DELETE FROM {table} WHERE namespace = ? AND memory = ?"
         _each(connection, statement, ((namespace, name) for name in memories))
+
+
+def _retag(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
+    former = (*writes.gone, *(one.id for one in writes.updates))
+    _each(connection, _UNTAG, ((namespace, name) for name in former))
+    written = (*writes.inserts, *writes.updates)
+    _each(connection, _TAG, ((namespace, tag, one.id) for one in written for tag in one.tags))
 
 
 def _restage(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
