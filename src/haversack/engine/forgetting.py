@@ -98,11 +98,11 @@ def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
     if not hard:
         asked = tuple(memory.id for memory in _aimed_at(core, namespace, aim, hard=False))
         return Forgotten(namespace=namespace, hard=False, preview=True, memories=asked, everything=aim.everything)
-    return _planned(core, namespace, aim)
+    return _planned(core, namespace, aim)[0]
 
 
-def _planned(core: Core, namespace: str, aim: Aim) -> Forgotten:
-    """What a hard forget removes; what comes of it is asked for level by level, not looked for among all there is."""
+def _planned(core: Core, namespace: str, aim: Aim) -> tuple[Forgotten, list[Memory]]:
+    """What a hard forget removes, with its memories; what comes of it is asked for level by level, not looked for."""
     aimed = _aimed_at(core, namespace, aim, hard=True)
     asked = tuple(memory.id for memory in aimed)
     turns = {turn for memory in aimed for turn in _said(memory)}
@@ -112,7 +112,7 @@ def _planned(core: Core, namespace: str, aim: Aim) -> Forgotten:
         touched.add(aim.filter.session)
         turns |= {turn.id for turn in core.store.turns(namespace, aim.filter.session)}
     gone = {*asked, *(one.id for one in derived)}
-    return Forgotten(
+    planned = Forgotten(
         namespace=namespace,
         hard=True,
         preview=True,
@@ -122,6 +122,7 @@ def _planned(core: Core, namespace: str, aim: Aim) -> Forgotten:
         sessions=_emptied(core.store, namespace, touched, turns, gone) if touched else (),
         everything=aim.everything,
     )
+    return planned, [*aimed, *derived]
 
 
 def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -> Forgotten:
@@ -165,11 +166,11 @@ def _hide(core: Core, namespace: str, aim: Aim, now: datetime) -> Forgotten:
 def _forget_hard(core: Core, namespace: str, aim: Aim) -> Forgotten:
     """Plan and erase; ConflictError when anything was written in between, for it may come from what is erased."""
     seen = core.store.sequence(namespace)
-    planned = _planned(core, namespace, aim)
+    planned, going = _planned(core, namespace, aim)
     _erase_beside(core, aim, planned)
     _unname(core.store, planned)
     whole = () if aim.filter is None or not _whole_session(aim.filter) else (str(aim.filter.session),)
-    done = _erase(core.store, planned, seen, whole)
+    done = _erase(core.store, planned, going, seen, whole)
     return replace(planned, turns=tuple(sorted({*planned.turns, *done.erased_turns})))
 
 
@@ -180,21 +181,28 @@ def erase(store: Store, what: Forgotten) -> Applied:
     goes.
     """
     _unname(store, what)
-    return persisting(lambda: _erase(store, what, store.sequence(what.namespace)))
+    return persisting(lambda: _erase_found(store, what))
+
+
+def _erase_found(store: Store, what: Forgotten) -> Applied:
+    seen = store.sequence(what.namespace)
+    ids = () if what.everything else what.memories + what.derived
+    return _erase(store, what, store.memories(what.namespace, ids) if ids else (), seen)
 
 
 def _unname(store: Store, what: Forgotten) -> None:
     persisting(lambda: unname(store, what.namespace, None if what.everything else what.sessions))
 
 
-def _erase(store: Store, what: Forgotten, seen: int, sessions: tuple[str, ...] = ()) -> Applied:
+def _erase(
+    store: Store, what: Forgotten, going: Sequence[Memory], seen: int, sessions: tuple[str, ...] = ()
+) -> Applied:
     erasure = Erasure(
         memories=what.memories + what.derived, turns=what.turns, sessions=sessions, everything=what.everything
     )
     records: tuple[Written, ...] = ()
     rows: tuple[Memory, ...] = ()
     if not what.everything:
-        going = store.memories(what.namespace, what.memories + what.derived)
         records = (*unnamed(store, what.namespace, what.sessions), *_opened(store, what, going))
         rows = _released(store, what, going)
     return store.apply(what.namespace, Batch(erase=erasure, memories=rows, records=records, sequence=seen))
