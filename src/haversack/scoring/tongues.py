@@ -13,7 +13,7 @@ from typing import NamedTuple
 from haversack.scoring.calendars import DAYS, MONTHS
 from haversack.scoring.ideographs import from_ideographs
 
-__all__ = ["in_english"]
+__all__ = ["in_english", "month_numbers"]
 
 _WORDS = {
     "yesterday": "gestern gisteren ayer ieri ontem вчера",
@@ -47,6 +47,21 @@ _MONTHS = (
     "novembre noviembre novembro ноябрь ноября ноябре",
     "dezember décembre diciembre dicembre dezembro декабрь декабря декабре",
 )
+_IN_DATES_ALONE = (
+    "jän janv ene gen",
+    "févr",
+    "mär mars mart mrt",
+    "abr avr",
+    "mayo",
+    "",
+    "juil",
+    "août ago aug",
+    "sept set",
+    "okt ott out",
+    "",
+    "dez déc dic",
+)
+"""Short names, and names that are other words elsewhere."""
 _DAYS = (
     "montag maandag lundi lunes lunedì segunda-feira понедельник понедельника",
     "dienstag dinsdag mardi martes martedì terça-feira вторник вторника",
@@ -137,6 +152,14 @@ def in_english(text: str) -> str:
     for pattern, said in _rules():
         text = pattern.sub(said, text)
     return text
+
+
+@cache
+def month_numbers() -> dict[str, int]:
+    """The number of each month by each of its names, which beside a day's number are nothing else."""
+    names = [f"{english} {english[:3]} {each}" for english, each in zip(MONTHS, _MONTHS, strict=True)]
+    numbers = {name: number for number, each in enumerate(names, 1) for name in each.split()}
+    return numbers | {name: number for number, each in enumerate(_IN_DATES_ALONE, 1) for name in each.split()}
 
 
 _IN_DATES = {"mars": "march", "mayo": "may"}

@@ -17,6 +17,8 @@ from typing import Protocol, cast
 import Stemmer
 
 from haversack.model.text import normalized
+from haversack.scoring.codes import codes, humps
+from haversack.scoring.numbers import DIGIT, NUMERAL, figures, narrowed, plain_digits, spelled_out
 
 __all__ = ["QUESTION_WORDS", "key_of", "name_keys", "query_keys", "split", "word_keys"]
 
@@ -30,12 +32,19 @@ _MARK = (
 _WORD = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|{_MARK})*"
 _SIGN = "[\u2600-\u27bf\U0001f1e6-\U0001faff]"
 """Pictures and other signs that stand for a word."""
-_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
-_COMPOUND = re.compile(r"(?<![a-z0-9'-])(?=[0-9-]*[a-z])[a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])")
+_LETTERS = r"[a-z0-9]+(?:'[a-z0-9]+)*"
+_ASCII_WORD = re.compile(_LETTERS)
+_ASCII_COUNTED = re.compile(f"[a-uw-z][a-z0-9]*(?:'[a-z0-9]+)*|{NUMERAL}|{_LETTERS}")
+"""Most words begin with a letter that no number begins with."""
+_COMPOUND = re.compile(r"(?<![a-z0-9'-])(?=[0-9-]*[a-z])(?![0-9]{4}-[0-9]{2}-[0-9]{2}t)[a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])")
 _INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
 _SIGNED = re.compile(r"\b[a-z](?:\+\+|#)(?![a-z0-9])")
 """Names that a letter alone does not tell apart."""
-_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff"))
+_UNSEEN: dict[int, str | None] = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff"))
+_UNSEEN |= {0x2212: "-", 0x066B: ".", 0x066C: ","}
+"""Left out; and signs inside numbers as those of ASCII."""
+_IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_SMALL_IDEOGRAPHS = frozenset("的了是在和与與也都就而及吗嗎呢吧么麼什怎哪谁誰")
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 _CONTRACTION = re.compile("[^'\u2019]+['\u2019](?:m|re|ve|ll|d|s|t)")
 _CLITIC = re.compile("'(?:m|re|ve|ll|d|s)$")
@@ -59,15 +68,10 @@ QUESTION_WORDS = frozenset(
 def split(text: str) -> list[str]:
     """Folded words in order, then their other spellings: as one word what is also written as several, and the reverse.
 
-    A run of an unspaced script gives each of its characters and each pair of neighbours.
+    A run of an unspaced script gives each of its characters and each pair of neighbours. Numbers, dates and codes are
+    wholes: see `numbers` and `codes`.
     """
-    folded = _folded(text)
-    if folded.isascii():
-        words = _ASCII_WORD.findall(folded)
-        return words + _apart(folded, words) + _as_one(folded)
-    words, run = _words_in(folded), _run()
-    found = [piece for word in words for piece in (_pieces(word) if run.match(word) else (word,))]
-    return found + _apart(folded, words) + _spelled_otherwise(words) + _as_one(folded)
+    return _read(text, asked=False)
 
 
 def word_keys(words: Sequence[str]) -> list[int]:
@@ -82,9 +86,10 @@ def word_keys(words: Sequence[str]) -> list[int]:
 def query_keys(text: str) -> dict[int, str]:
     """The keys that a query searches for, each with its word, in order of appearance.
 
-    Question and function words are left out, unless nothing else is there. Pairs stand for their characters.
+    Question and function words are left out, unless nothing else is there. Pairs stand for their characters, but for
+    ideographs, each of which means something.
     """
-    words = list(dict.fromkeys(_query_words(text)))
+    words = list(dict.fromkeys(_read(text, asked=True)))
     telling = [word for word in words if _CLITIC.sub("", word.replace("\u2019", "'")) not in QUESTION_WORDS] or words
     keys: dict[int, str] = {}
     for word in telling:
@@ -94,7 +99,8 @@ def query_keys(text: str) -> dict[int, str]:
 
 def name_keys(text: str) -> tuple[int, ...]:
     """The keys of a name's words, or of a text's that may say names, in order; short forms and case do not count."""
-    return tuple(map(key_of, _plain_words(_words_in(_folded(text)))))
+    folded = _folded(_plain(text))
+    return tuple(map(key_of, _pairs(_words_in(folded, counted=DIGIT.search(folded) is not None))))
 
 
 def key_of(word: str) -> int:
@@ -127,9 +133,10 @@ _stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in ("engl
 
 
 @cache
-def _any_word() -> re.Pattern[str]:
+def _any_word(*, counted: bool) -> re.Pattern[str]:
     """Compiled when the first text beyond ASCII comes: it takes as long as some imports."""
-    return re.compile(f"[{_UNSPACED}]+|{_WORD}(?:['\u2019]{_WORD})*|{_SIGN}")
+    numeral = f"{NUMERAL}|" if counted else ""
+    return re.compile(f"[{_UNSPACED}]+|{numeral}{_WORD}(?:['\u2019]{_WORD})*|{_SIGN}")
 
 
 @cache
@@ -137,19 +144,45 @@ def _run() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]+")
 
 
-def _words_in(folded: str) -> list[str]:
-    return (_ASCII_WORD if folded.isascii() else _any_word()).findall(folded)
+def _read(text: str, *, asked: bool) -> list[str]:
+    """All words of a text, or those that it asks for."""
+    plain = _plain(text)
+    counted = DIGIT.search(plain) is not None
+    if counted:
+        plain = spelled_out(plain)
+    folded = _folded(plain)
+    words, beside = _words_in(folded, counted=counted), list[str]()
+    others = _apart(folded, words) + _as_one(folded, counted=counted) + humps(plain)
+    if counted:
+        words, beside = figures(words, plain, asked=asked, small=QUESTION_WORDS)
+    if folded.isascii():
+        return words + others + beside
+    return (_pairs(words, ideographs=True) if asked else _pieced(words)) + _spelled_otherwise(words) + others + beside
 
 
-def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else normalized("NFKC", text.translate(_UNSEEN)).casefold()
+def _words_in(folded: str, *, counted: bool) -> list[str]:
+    if folded.isascii():
+        return (_ASCII_COUNTED if counted else _ASCII_WORD).findall(folded)
+    return _any_word(counted=counted).findall(folded)
 
 
-def _as_one(folded: str) -> list[str]:
-    """`cooperate` for co-operate, `usa` for u.s.a., and `c++` or `c#`, which are no `c`."""
+def _plain(text: str) -> str:
+    """Without what is not seen, and with one form and one set of digits for all that look alike."""
+    if text.isascii():
+        return text
+    return plain_digits(normalized("NFKC", narrowed(text).translate(_UNSEEN)))
+
+
+def _folded(plain: str) -> str:
+    return plain.lower() if plain.isascii() else plain.casefold()
+
+
+def _as_one(folded: str, *, counted: bool) -> list[str]:
+    """`cooperate` for co-operate, `usa` for u.s.a., codes, and `c++` or `c#`, which are no `c`."""
     found: list[str] = []
     if "-" in folded:
         found += [word.replace("-", "") for word in _COMPOUND.findall(folded)]
+    found += [code for code in codes(folded, counted=counted) if code not in found]
     if "." in folded:
         found += [word.replace(".", "") for word in _INITIALS.findall(folded)]
     if "+" in folded or "#" in folded:
@@ -181,21 +214,21 @@ def _spelled_otherwise(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _query_words(text: str) -> list[str]:
-    folded = _folded(text)
-    found = _words_in(folded)
-    return _plain_words(found) + _apart(folded, found) + _spelled_otherwise(found) + _as_one(folded)
-
-
-def _plain_words(found: Sequence[str]) -> list[str]:
-    """The words, and the pairs of what is written without spaces."""
+def _pairs(found: Sequence[str], *, ideographs: bool = False) -> list[str]:
+    """The words, and the pairs of what is written without spaces; its telling `ideographs` as well, where wanted."""
     words: list[str] = []
     for word in found:
         if len(word) > 1 and not word.isascii() and _run().match(word):
             words.extend(map("".join, pairwise(word)))
+            words.extend(each for each in _IDEOGRAPH.findall(word) if ideographs and each not in _SMALL_IDEOGRAPHS)
         else:
             words.append(word)
     return words
+
+
+def _pieced(words: Sequence[str]) -> list[str]:
+    run = _run()
+    return [piece for word in words for piece in (_pieces(word) if run.match(word) else (word,))]
 
 
 def _pieces(run: str) -> list[str]:
