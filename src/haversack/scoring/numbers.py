@@ -1,7 +1,7 @@
 """Numbers as words: one word for all spellings of a number, one for a number with its unit, and dates as days. Pure.
 
 `1,000`, `1 000`, `1.000` and `1'000` are the word `1000`; `0,5` and `.5` are `0.5`; `07:05` is `7:05`. The parts of such
-a number are no words. Where a spelling has two readings (`1.234`), both are words.
+a number are no words. Where a spelling has two readings (`1.234`), both are words. A day is the word `@2026-03-05`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ from typing import NamedTuple
 
 from haversack.scoring.tongues import month_numbers
 
-__all__ = ["DIGIT", "NUMERAL", "day_words", "figures", "narrowed", "plain_digits", "spelled_out"]
+__all__ = ["DIGIT", "day_words", "figures", "narrowed", "plain_digits", "spelled_out"]
 
-# each begins with what it takes, not with a look behind: an engine passes over other characters quickly
-_SPACED = r"[0-9](?<![0-9] [0-9])[0-9]{0,2}(?: [0-9]{3}(?!\w))++(?! ?[0-9])(?:[.,][0-9]++)?"
-_PARTED = r"[0-9]{1,4}[-/][0-9]{1,2}[-/][0-9]{1,4}(?![-/]?[0-9])(?:t(?=[0-9]))?"
-_JOINED = r"[0-9]++(?:[.,:'][0-9]++)++"
-NUMERAL = (
-    rf"{_PARTED}|{_SPACED}|{_JOINED}|-(?<![\w.)\]]-)(?:{_SPACED}|{_JOINED}|[0-9]++)"
-    r"|\.(?<![\w.]\.)[0-9]++(?![\w.])|v[0-9]++(?:\.[0-9]++)++"
-)
-"""A number that is more than a run of digits, in folded text; alternatives of a pattern that takes words as well."""
 DIGIT = re.compile(r"\d")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _NARROW = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f\u2019\u066c](?=\\d{3}(?!\\d))")
 """What stands between thousands and never between words and numbers."""
-_DATE = re.compile(r"(?P<year>[0-9]{4})([-/.])(?P<month>[0-9]{1,2})\2(?P<day>[0-9]{1,2})t?")
+_FIGURE = re.compile(
+    # begins with what it takes, not with a look behind, so that the engine passes over other characters quickly
+    r"[0-9](?:(?<![^\W_].)|(?<=[vV].)(?<!\w[vV].)(?=[0-9]*\.[0-9]))(?:"
+    r"(?P<date>[0-9]{0,3}[-/][0-9]{1,2}[-/][0-9]{1,4}(?![-/]?[0-9]))(?:[tT](?P<clock>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?))?"
+    r"|(?P<spaced>(?<![0-9] [0-9])[0-9]{0,2}(?: [0-9]{3}(?!\w))++(?! ?[0-9])(?:[.,][0-9]++)?)"
+    r"|(?P<joined>[0-9]*+(?:[.,:'][0-9]++)++)"
+    r"|[0-9]*+)(?P<glued>[A-Za-z0-9]*+)(?: ?(?P<unit>[^\W\d_]++)(?!\w))?"
+)
+_DATE = re.compile(r"(?P<year>[0-9]{4})([-/.])(?P<month>[0-9]{1,2})\2(?P<day>[0-9]{1,2})")
 _SHORT_DATE = re.compile(r"(?P<one>[0-9]{1,2})(?P<join>[-/.])(?P<other>[0-9]{1,2})(?P=join)(?P<year>[0-9]{4})")
 _CLOCK = re.compile(r"(?P<hour>[01]?[0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?P<second>:[0-5][0-9])?(?:[.,][0-9]+)?")
 _COMMAS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{2,3})*,[0-9]{3}(?:\.[0-9]+)?")
@@ -38,15 +37,20 @@ _POINTS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]+)?")
 _APOSTROPHES = re.compile(r"[1-9][0-9]{0,2}(?:'[0-9]{3})+(?:[.,][0-9]+)?")
 _DECIMAL = re.compile(r"[0-9]+,[0-9]+")
 _POINTED = re.compile(r"[0-9.,]+")
-_RUN = re.compile(r"[-v]?[0-9.,:'/ -]+t?")
 _BREAK = re.compile(r"[^0-9.]+")
-_MEASURE = re.compile(
-    r"(?P<digits>[-0-9](?<![\w.,:].)(?:(?<=[0-9])|(?=[0-9]))[0-9]*+(?:[.,:'][0-9]++| [0-9]{3}(?![0-9]))*+)"
-    r"(?P<apart> ?)(?P<unit>[^\W\d_]++)(?!\w)"
-)
-_DAY = re.compile(r"(?P<day>0?[1-9]|[12][0-9]|3[01])(?:st|nd|rd|th|er|e|\u00ba|o|-?\u0433\u043e)?")
-_YEAR = re.compile(r"(?:1[0-9]|20)[0-9]{2}")
-_BETWEEN = frozenset("of the de del di do da den".split())  # noqa: SIM905 - a list of words reads best as words
+_ZEROS = re.compile(r"(?<=[0-9])\.(?:0|00)$|(?<=\.[1-9])0$")
+"""Of a fraction of one or two digits: more are thousands as often as not."""
+_SYMBOL = 3
+"""Letters of a unit up to which their case tells: 5 MW are not 5 mW."""
+_HALVES = frozenset(("am", "pm"))
+_NOON = 12
+_UNSPACED = "\u2e80"
+"""From here on a unit is one letter: the next is of the next word."""
+_ORDINALS = frozenset(("", "st", "nd", "rd", "th", "er", "e", "o"))
+_DAY = re.compile(r"(?:\.|-?\u0433\u043e)? ?(?:(?:of|de|do|del|di|da) ){0,2}(?P<month>[^\W\d_]++)")
+_YEAR = re.compile(r"[.,]? (?:(?:of|de|del|do) )?(?P<year>(?:1[0-9]|20)[0-9]{2})(?!\w)")
+_LOOKED_BACK = 20
+_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee", "₽": "ruble", "%": "percent"}
 _SIGN = re.compile("[$€£¥₹₽%]")
 _BEFORE = re.compile(r"([$€£¥₹₽]) ?(-?[0-9]++(?:[.,' ][0-9]{2,}+)*+)")
@@ -54,17 +58,8 @@ _BEHIND = re.compile(r"([0-9]) ?([$€£¥₹₽%])(?! ?[0-9])")
 _UNITS = {"eur": "euro", "usd": "dollar", "gbp": "pound", "jpy": "yen", "inr": "rupee", "rub": "ruble"}
 _IDEOGRAPHS = re.compile(r"(?:([0-9]{4}) ?[年년] ?)?(?<![0-9])([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日号號일]")
 _VIETNAMESE = re.compile(r"(?:ngày )?(?<![0-9])([0-9]{1,2}) tháng ([0-9]{1,2})(?: năm ([0-9]{4}))?")
-_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_ZEROS = re.compile(r"(?<=[0-9])\.(?:0|00)$|(?<=\.[1-9])0$")
-"""Of a fraction of one or two digits: more are thousands as often as not."""
-_SYMBOL = 3
-"""Letters of a unit up to which their case tells."""
-_HALVES = frozenset(("am", "pm"))
-_UNSPACED = "\u2e80"
-"""From here on a unit is one letter: the next is of the next word."""
-_STARTS = frozenset("0123456789-.v")
-_NOON = 12
 _KEPT_FORMS = 4096
+_Match = re.Match[str]
 
 
 class _Forms(NamedTuple):
@@ -86,36 +81,42 @@ def narrowed(text: str) -> str:
 
 
 def spelled_out(text: str) -> str:
-    """Signs of currencies, and the dates of scripts without spaces, as words behind the number."""
+    """Signs of currencies as words behind the number, and the dates of the Far East in digits."""
     if _SIGN.search(text) is not None:
         text = _BEFORE.sub(lambda match: f"{match[2]} {_SIGNS[match[1]]} ", text)
         text = _BEHIND.sub(lambda match: f"{match[1]} {_SIGNS[match[2]]} ", text)
-    if "月" in text or "월" in text:
-        text = _IDEOGRAPHS.sub(lambda match: f" {match[1] or 0:0>4}-{match[2]}-{match[3]} ", text)
-    if "tháng" in text:
-        text = _VIETNAMESE.sub(lambda match: f" {match[3] or 0:0>4}-{match[2]}-{match[1]} ", text)
-    return text
+    if text.isascii():
+        return text
+    text = _IDEOGRAPHS.sub(lambda match: f" {match[1] or 0:0>4}-{match[2]}-{match[3]} ", text)
+    return _VIETNAMESE.sub(lambda match: f" {match[3] or 0:0>4}-{match[2]}-{match[1]} ", text)
 
 
-def figures(words: Sequence[str], plain: str, *, asked: bool, small: AbstractSet[str]) -> tuple[list[str], list[str]]:
-    """Folded words with each number in all its forms; and, beside them, numbers with their units, and days.
+def figures(plain: str, *, asked: bool, small: AbstractSet[str]) -> list[str]:
+    """The words of a text, not yet folded, that begin with digits; then numbers with their units, and days.
 
-    `plain` is the text before it was folded. What is `asked` has the sure forms alone; `small` words are no units.
+    What is `asked` has the sure forms alone; `small` words are no units.
     """
-    days, found, beside = _days_in(words), list[str](), _measures(plain, small)
-    for place, word in enumerate(words):
-        if word[0] not in _STARTS:
-            found.append(word)
-        elif place in days:
-            beside += days[place]
-            found += () if asked or days[place] else (word,)
-        elif _RUN.fullmatch(word) is None:
-            found.append(word)
+    found, beside, months, read = list[str](), list[str](), month_numbers(), 0
+    for match in _FIGURE.finditer(plain):
+        if match.start() < read:
+            found += () if asked else (match[0][:4],)  # the year of the day before it
+            continue
+        if match.end("glued") - match.start() <= _SYMBOL + 1 and (day := _day(plain, match, months)) is not None:
+            words, read = day
+            beside += words
+            continue
+        run, glued = _run_of(plain, match), match["glued"].lower()
+        if run.isdigit():
+            found.append(run + glued)
         else:
-            forms = _forms(word)
-            for form in forms.sure if asked else forms.sure + forms.loose:
-                (beside if form[0] == "@" else found).append(form)
-    return found, beside
+            forms = _forms(run)
+            found += forms.sure if asked else forms.sure + forms.loose
+            found += (glued,) if glued else ()
+        if match["clock"]:
+            found += _forms(match["clock"]).sure
+        if unit := match["glued"] or match["unit"]:
+            beside += _measures(run, unit, small, glued=bool(glued))
+    return [word for word in found if word[0] != "@"] + beside + [word for word in found if word[0] == "@"]
 
 
 def day_words(year: int | None, month: int, day: int) -> tuple[str, ...]:
@@ -126,24 +127,52 @@ def day_words(year: int | None, month: int, day: int) -> tuple[str, ...]:
     return (f"@{year:04}-{month:02}-{day:02}", yearless) if year else (yearless,)
 
 
+def _run_of(plain: str, match: _Match) -> str:
+    """The digits and the signs among them, with the sign or the point before."""
+    start = match.start()
+    run, before = plain[start : match.end("date") if match["clock"] else match.start("glued")], plain[start - 1 : start]
+    if before and before in "-." and not plain[max(0, start - 2) : start - 1].strip("([{\"'\n\t ,;:=<>"):
+        return f"-{run}" if before == "-" else f"0.{run}"
+    return run
+
+
+def _day(plain: str, match: _Match, months: dict[str, int]) -> tuple[tuple[str, ...], int] | None:
+    """The words of the day that a month beside the number makes of it, and where it ends."""
+    start, end = match.start(), match.end("glued")
+    digits = plain[start : match.start("glued")]
+    if not digits.isdigit() or match["glued"].lower() not in _ORDINALS:
+        return None
+    month = months.get((match["unit"] or "").casefold())
+    if month is not None:
+        end = match.end("unit")
+    elif (behind := _DAY.match(plain, end)) is not None and behind["month"].casefold() in months:
+        month, end = months[behind["month"].casefold()], behind.end()
+    else:
+        before = plain[max(0, start - _LOOKED_BACK) : start].casefold().replace(".", "").removesuffix("the ").rsplit(None, 1)
+        month = months.get(before[-1]) if before else None
+    if month is None:
+        return None
+    year = _YEAR.match(plain, end)
+    words = day_words(None if year is None else int(year["year"]), month, int(digits))
+    return (words, end if year is None else year.end()) if words else None
+
+
 @lru_cache(_KEPT_FORMS)
 def _forms(run: str) -> _Forms:
     """The words of one run of digits and signs."""
-    run = run.removeprefix("v")
     body = run.removeprefix("-")
     sign = run[: len(run) - len(body)]
-    if body.isdigit() or not (whole := _whole(body.rstrip("t"))).sure:
+    if body.isdigit():
         return _Forms((run,))
+    whole = _whole(body)
     return _Forms(tuple(form if form[0] == "@" else sign + form for form in whole.sure), whole.loose)
 
 
 def _whole(body: str) -> _Forms:
     if " " in body:
-        return _Forms(_whole(body.replace(" ", "")).sure or (body.replace(" ", ""),), tuple(_BREAK.split(body)))
-    if body[0] == ".":
-        return _Forms((f"0{body}",))
-    read = _dated(body) or _timed(body) or _counted(body)
-    return read or _Forms(tuple(form for part in _BREAK.split(body) for form in (_whole(part).sure or (part,)) if form))
+        joined = body.replace(" ", "")
+        return _Forms((joined,) if joined.isdigit() else _whole(joined).sure, tuple(_BREAK.split(body)))
+    return _dated(body) or _timed(body) or _counted(body) or _Forms(tuple(filter(None, _BREAK.split(body))))
 
 
 def _dated(body: str) -> _Forms | None:
@@ -175,32 +204,25 @@ def _counted(body: str) -> _Forms | None:
     read = [] if "," in body else [body]
     if "," in body and _COMMAS.fullmatch(body) is not None:
         read.append(body.replace(",", ""))
-    if _POINTS.fullmatch(body) is not None or _DECIMAL.fullmatch(body) is not None:
-        read.append((body if _DECIMAL.fullmatch(body) else body.replace(".", "")).replace(",", "."))
+    if _DECIMAL.fullmatch(body) is not None:
+        read.append(body.replace(",", "."))
+    elif _POINTS.fullmatch(body) is not None:
+        read.append(body.replace(".", "").replace(",", "."))
     return _Forms(tuple(read)) if read else None
 
 
-def _measures(plain: str, small: AbstractSet[str]) -> list[str]:
-    """Numbers with their units: in small letters, and as written, for 5 MW are not 5 mW."""
-    measures, months = list[str](), month_numbers()
-    for digits, apart, unit in _MEASURE.findall(plain):
-        folded = unit.casefold()
-        if folded in small or folded in months:
-            continue
-        values = _values(digits)
-        if folded in _HALVES:
-            measures += _at_half(digits, folded)
-        elif apart or not digits.isdigit():  # else it is a word as it stands
-            folded = _UNITS.get(folded, folded if folded[0] < _UNSPACED else folded[0])
-            measures += [value + folded for value in values]
-        if len(unit) <= _SYMBOL and not unit.islower() and unit.isascii():
-            measures += [value + unit for value in values]
-    return measures
-
-
-def _values(run: str) -> list[str]:
-    """Without zeros at the end: 5.00 euros are 5 euros, while a version 1.20 is not 1.2."""
-    return [_ZEROS.sub("", form) for form in _forms(run).sure if form[0] != "@"]
+def _measures(run: str, unit: str, small: AbstractSet[str], *, glued: bool) -> Sequence[str]:
+    """A number with its unit: in small letters, unless it is a word so, and as written where it is a symbol."""
+    folded = unit.casefold()
+    if folded in _HALVES:
+        return _at_half(run, folded)
+    if folded in small:
+        return ()
+    values = [_ZEROS.sub("", form) for form in _forms(run).sure if form[0] != "@"]
+    symbol = len(unit) <= _SYMBOL and unit.isascii() and not unit.islower()
+    folded = _UNITS.get(folded, folded if folded[0] < _UNSPACED else folded[0])
+    units = [] if glued and run.isdigit() else [folded]
+    return [value + said for value in values for said in (units + [unit] if symbol else units)]
 
 
 def _at_half(clock: str, half: str) -> Sequence[str]:
@@ -210,34 +232,3 @@ def _at_half(clock: str, half: str) -> Sequence[str]:
         return ()
     minute = minute and f":{minute}"
     return f"{int(hour) % _NOON + _NOON * (half == 'pm')}{minute or ':00'}", f"{int(hour)}{minute}{half}"
-
-
-def _days_in(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
-    """The days that words name, by the place of their number; the place of their year has none."""
-    months = month_numbers()
-    if months.keys().isdisjoint(words):
-        return {}
-    days: dict[int, tuple[str, ...]] = {}
-    for place, word in enumerate(words):
-        month = months.get(word.partition("'")[0])
-        if month is None:
-            continue
-        before, after = _beside(words, place, -1), _beside(words, place, 1)
-        number = next((each for each in (before, after) if each in range(len(words)) and _DAY.fullmatch(words[each])), None)
-        if number is None or number in days:
-            continue
-        behind = after if number == before else _beside(words, number, 1)
-        year = behind if behind < len(words) and _YEAR.fullmatch(words[behind]) else None
-        day = _DAY.fullmatch(words[number])
-        if day is not None and (named := day_words(int(words[year]) if year is not None else None, month, int(day["day"]))):
-            days[number] = named
-            days |= {} if year is None else {year: ()}
-    return days
-
-
-def _beside(words: Sequence[str], place: int, step: int) -> int:
-    """The place of the next word in this direction that is more than `of` or `the`."""
-    place += step
-    while 0 <= place < len(words) and words[place] in _BETWEEN:
-        place += step
-    return place

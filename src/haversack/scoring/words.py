@@ -18,9 +18,9 @@ import Stemmer
 
 from haversack.model.text import normalized
 from haversack.scoring.codes import codes, humps
-from haversack.scoring.numbers import DIGIT, NUMERAL, figures, narrowed, plain_digits, spelled_out
+from haversack.scoring.numbers import DIGIT, figures, narrowed, plain_digits, spelled_out
 
-__all__ = ["QUESTION_WORDS", "key_of", "name_keys", "query_keys", "split", "word_keys"]
+__all__ = ["QUESTION_WORDS", "is_figure", "key_of", "name_keys", "query_keys", "split", "word_keys"]
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -29,17 +29,20 @@ _UNSPACED = (
 _MARK = (
     "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0dff]"
 )
-_WORD = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|{_MARK})*"
 _SIGN = "[\u2600-\u27bf\U0001f1e6-\U0001faff]"
 """Pictures and other signs that stand for a word."""
-_LETTERS = r"[a-z0-9]+(?:'[a-z0-9]+)*"
-_ASCII_WORD = re.compile(_LETTERS)
-_ASCII_COUNTED = re.compile(f"[a-uw-z][a-z0-9]*(?:'[a-z0-9]+)*|{NUMERAL}|{_LETTERS}")
-"""Most words begin with a letter that no number begins with."""
-_COMPOUND = re.compile(r"(?<![a-z0-9'-])(?=[0-9-]*[a-z])(?![0-9]{4}-[0-9]{2}-[0-9]{2}t)[a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])")
-_INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
-_SIGNED = re.compile(r"\b[a-z](?:\+\+|#)(?![a-z0-9])")
-"""Names that a letter alone does not tell apart."""
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+_ASCII_LETTERS = re.compile(r"[a-z](?<![a-z0-9].)[a-z0-9]*(?:'[a-z0-9]+)*")
+"""Words that begin with a letter: `figures` takes those that begin with a digit."""
+# each begins with what it takes, not with a look behind: the engine passes over other characters quickly
+_COMPOUND = re.compile(
+    r"[a-z0-9](?<![a-z0-9'-].)[a-z0-9]{0,11}+(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])"
+)
+_MOMENT = re.compile(r"[0-9-]+(?:t[0-9]+)?$")
+"""No compound: a number, or a date with its hour."""
+_INITIALS = re.compile(r"\.(?<=[a-z].)(?<!\w..)(?:[a-z]\.)+")
+_SIGNED = re.compile(r"#(?<=[a-z].)(?<!\w..)(?![a-z0-9])|\+(?<=[a-z].)(?<!\w..)\+(?![a-z0-9])")
+"""What stands behind the letter of initials, and of names that a letter alone does not tell apart."""
 _UNSEEN: dict[int, str | None] = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff"))
 _UNSEEN |= {0x2212: "-", 0x066B: ".", 0x066C: ","}
 """Left out; and signs inside numbers as those of ASCII."""
@@ -54,6 +57,7 @@ _HEBREW_PREFIXES = frozenset("\u05d5\u05d4\u05d1\u05dc\u05de\u05e9\u05db")
 """And, the, in, to, from, that, as: letters that are written as part of the next word."""
 _ELISION = re.compile("^(?:[cdjlmnst]|qu)'(?=..)")
 _LONGEST = 64
+_FIGURES = frozenset("0123456789-@")
 _CACHE_LIMIT = 400_000
 
 QUESTION_WORDS = frozenset(
@@ -100,7 +104,12 @@ def query_keys(text: str) -> dict[int, str]:
 def name_keys(text: str) -> tuple[int, ...]:
     """The keys of a name's words, or of a text's that may say names, in order; short forms and case do not count."""
     folded = _folded(_plain(text))
-    return tuple(map(key_of, _pairs(_words_in(folded, counted=DIGIT.search(folded) is not None))))
+    return tuple(map(key_of, _pairs(_words_in(folded))))
+
+
+def is_figure(word: str) -> bool:
+    """Whether a folded word is a number, a number with its unit, or a day."""
+    return word[0] in _FIGURES
 
 
 def key_of(word: str) -> int:
@@ -133,10 +142,11 @@ _stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in ("engl
 
 
 @cache
-def _any_word(*, counted: bool) -> re.Pattern[str]:
+def _any_word(*, counted: bool = False) -> re.Pattern[str]:
     """Compiled when the first text beyond ASCII comes: it takes as long as some imports."""
-    numeral = f"{NUMERAL}|" if counted else ""
-    return re.compile(f"[{_UNSPACED}]+|{numeral}{_WORD}(?:['\u2019]{_WORD})*|{_SIGN}")
+    first = rf"[^\W\d_{_UNSPACED}](?<![^\W_{_UNSPACED}].)" if counted else rf"[^\W_{_UNSPACED}]"
+    word = rf"(?:[^\W_{_UNSPACED}]|{_MARK})*"
+    return re.compile(f"[{_UNSPACED}]+|{first}{word}(?:['\u2019][^\\W_{_UNSPACED}]{word})*|{_SIGN}")
 
 
 @cache
@@ -151,18 +161,18 @@ def _read(text: str, *, asked: bool) -> list[str]:
     if counted:
         plain = spelled_out(plain)
     folded = _folded(plain)
-    words, beside = _words_in(folded, counted=counted), list[str]()
+    words = _words_in(folded, counted=counted)
     others = _apart(folded, words) + _as_one(folded, counted=counted) + humps(plain)
-    if counted:
-        words, beside = figures(words, plain, asked=asked, small=QUESTION_WORDS)
+    others += figures(plain, asked=asked, small=QUESTION_WORDS) if counted else ()
     if folded.isascii():
-        return words + others + beside
-    return (_pairs(words, ideographs=True) if asked else _pieced(words)) + _spelled_otherwise(words) + others + beside
+        return words + others
+    return (_pairs(words, ideographs=True) if asked else _pieced(words)) + _spelled_otherwise(words) + others
 
 
-def _words_in(folded: str, *, counted: bool) -> list[str]:
+def _words_in(folded: str, *, counted: bool = False) -> list[str]:
+    """The words in order; of a text that is `counted` those that do not begin with a digit."""
     if folded.isascii():
-        return (_ASCII_COUNTED if counted else _ASCII_WORD).findall(folded)
+        return (_ASCII_LETTERS if counted else _ASCII_WORD).findall(folded)
     return _any_word(counted=counted).findall(folded)
 
 
@@ -181,13 +191,17 @@ def _as_one(folded: str, *, counted: bool) -> list[str]:
     """`cooperate` for co-operate, `usa` for u.s.a., codes, and `c++` or `c#`, which are no `c`."""
     found: list[str] = []
     if "-" in folded:
-        found += [word.replace("-", "") for word in _COMPOUND.findall(folded)]
+        found += [word.replace("-", "") for word in _COMPOUND.findall(folded) if not _MOMENT.match(word)]
     found += [code for code in codes(folded, counted=counted) if code not in found]
     if "." in folded:
-        found += [word.replace(".", "") for word in _INITIALS.findall(folded)]
+        found += [_with_letter(folded, match).replace(".", "") for match in _INITIALS.finditer(folded)]
     if "+" in folded or "#" in folded:
-        found += _SIGNED.findall(folded)
+        found += [_with_letter(folded, match) for match in _SIGNED.finditer(folded)]
     return found
+
+
+def _with_letter(folded: str, match: re.Match[str]) -> str:
+    return folded[match.start() - 1 : match.end()]
 
 
 def _apart(folded: str, words: Sequence[str]) -> list[str]:
