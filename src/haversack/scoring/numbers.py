@@ -15,15 +15,20 @@ from typing import NamedTuple
 
 from haversack.scoring.tongues import month_numbers
 
-__all__ = ["DIGIT", "day_words", "figures", "narrowed", "plain_digits", "spelled_out"]
+__all__ = ["DIGIT", "UNSPACED", "day_words", "figures", "narrowed", "plain_digits", "spelled_out"]
 
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Letters of scripts that are written without spaces."""
 DIGIT = re.compile(r"\d")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _NARROW = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f\u2019\u066c](?=\\d{3}(?!\\d))")
 """What stands between thousands and never between words and numbers."""
 _FIGURE = re.compile(
     # begins with what it takes, not with a look behind, so that the engine passes over other characters quickly
-    r"[0-9](?:(?<![^\W_].)|(?<=[vV].)(?<!\w[vV].)(?=[0-9]*\.[0-9]))(?:"
+    rf"[0-9](?:(?<![^\W_{UNSPACED}].)|(?<=[vV].)(?<!\w[vV].)(?=[0-9]*\.[0-9]))(?:"
     r"(?P<date>[0-9]{0,3}[-/][0-9]{1,2}[-/][0-9]{1,4}(?![-/]?[0-9]))(?:[tT](?P<clock>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?))?"
     r"|(?P<spaced>(?<![0-9] [0-9])[0-9]{0,2}(?: [0-9]{3}(?!\w))++(?! ?[0-9])(?:[.,][0-9]++)?)"
     r"|(?P<joined>[0-9]*+(?:[.,:'][0-9]++)++)"
@@ -44,7 +49,7 @@ _SYMBOL = 3
 """Letters of a unit up to which their case tells: 5 MW are not 5 mW."""
 _HALVES = frozenset(("am", "pm"))
 _NOON = 12
-_UNSPACED = "\u2e80"
+_FAR_EAST = "\u2e80"
 """From here on a unit is one letter: the next is of the next word."""
 _ORDINALS = frozenset(("", "st", "nd", "rd", "th", "er", "e", "o"))
 _DAY = re.compile(r"(?:\.|-?\u0433\u043e)? ?(?:(?:of|de|do|del|di|da) ){0,2}(?P<month>[^\W\d_]++)")
@@ -106,15 +111,18 @@ def figures(plain: str, *, asked: bool, small: AbstractSet[str]) -> list[str]:
             beside += words
             continue
         run, glued = _run_of(plain, match), match["glued"].lower()
+        unit = match["glued"] or match["unit"] or ""
         if run.isdigit():
             found.append(run + glued)
+        elif asked and unit.casefold() in _HALVES:
+            pass  # 5:05 pm is 17:05
         else:
             forms = _forms(run)
             found += forms.sure if asked else forms.sure + forms.loose
             found += (glued,) if glued else ()
         if match["clock"]:
             found += _forms(match["clock"]).sure
-        if unit := match["glued"] or match["unit"]:
+        if unit:
             beside += _measures(run, unit, small, glued=bool(glued))
     return [word for word in found if word[0] != "@"] + beside + [word for word in found if word[0] == "@"]
 
@@ -148,7 +156,9 @@ def _day(plain: str, match: _Match, months: dict[str, int]) -> tuple[tuple[str, 
     elif (behind := _DAY.match(plain, end)) is not None and behind["month"].casefold() in months:
         month, end = months[behind["month"].casefold()], behind.end()
     else:
-        before = plain[max(0, start - _LOOKED_BACK) : start].casefold().replace(".", "").removesuffix("the ").rsplit(None, 1)
+        before = (
+            plain[max(0, start - _LOOKED_BACK) : start].casefold().replace(".", "").removesuffix("the ").rsplit(None, 1)
+        )
         month = months.get(before[-1]) if before else None
     if month is None:
         return None
@@ -172,7 +182,8 @@ def _whole(body: str) -> _Forms:
     if " " in body:
         joined = body.replace(" ", "")
         return _Forms((joined,) if joined.isdigit() else _whole(joined).sure, tuple(_BREAK.split(body)))
-    return _dated(body) or _timed(body) or _counted(body) or _Forms(tuple(filter(None, _BREAK.split(body))))
+    parts = tuple(filter(None, _BREAK.split(body)))
+    return _dated(body) or _timed(body) or _counted(body) or _Forms((body, *parts) if ":" in body else parts)
 
 
 def _dated(body: str) -> _Forms | None:
@@ -220,7 +231,7 @@ def _measures(run: str, unit: str, small: AbstractSet[str], *, glued: bool) -> S
         return ()
     values = [_ZEROS.sub("", form) for form in _forms(run).sure if form[0] != "@"]
     symbol = len(unit) <= _SYMBOL and unit.isascii() and not unit.islower()
-    folded = _UNITS.get(folded, folded if folded[0] < _UNSPACED else folded[0])
+    folded = _UNITS.get(folded, folded if folded[0] < _FAR_EAST else folded[0])
     units = [] if glued and run.isdigit() else [folded]
     return [value + said for value in values for said in (units + [unit] if symbol else units)]
 

@@ -18,14 +18,10 @@ import Stemmer
 
 from haversack.model.text import normalized
 from haversack.scoring.codes import codes, humps
-from haversack.scoring.numbers import DIGIT, figures, narrowed, plain_digits, spelled_out
+from haversack.scoring.numbers import DIGIT, UNSPACED, figures, narrowed, plain_digits, spelled_out
 
-__all__ = ["QUESTION_WORDS", "is_figure", "key_of", "name_keys", "query_keys", "split", "word_keys"]
+__all__ = ["QUESTION_WORDS", "is_day", "key_of", "name_keys", "query_keys", "split", "word_keys"]
 
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
-)
 _MARK = (
     "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0dff]"
 )
@@ -35,9 +31,7 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 _ASCII_LETTERS = re.compile(r"[a-z](?<![a-z0-9].)[a-z0-9]*(?:'[a-z0-9]+)*")
 """Words that begin with a letter: `figures` takes those that begin with a digit."""
 # each begins with what it takes, not with a look behind: the engine passes over other characters quickly
-_COMPOUND = re.compile(
-    r"[a-z0-9](?<![a-z0-9'-].)[a-z0-9]{0,11}+(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])"
-)
+_COMPOUND = re.compile(r"[a-z0-9](?<![a-z0-9'-].)[a-z0-9]{0,11}+(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])")
 _MOMENT = re.compile(r"[0-9-]+(?:t[0-9]+)?$")
 """No compound: a number, or a date with its hour."""
 _INITIALS = re.compile(r"\.(?<=[a-z].)(?<!\w..)(?:[a-z]\.)+")
@@ -57,7 +51,6 @@ _HEBREW_PREFIXES = frozenset("\u05d5\u05d4\u05d1\u05dc\u05de\u05e9\u05db")
 """And, the, in, to, from, that, as: letters that are written as part of the next word."""
 _ELISION = re.compile("^(?:[cdjlmnst]|qu)'(?=..)")
 _LONGEST = 64
-_FIGURES = frozenset("0123456789-@")
 _CACHE_LIMIT = 400_000
 
 QUESTION_WORDS = frozenset(
@@ -107,9 +100,9 @@ def name_keys(text: str) -> tuple[int, ...]:
     return tuple(map(key_of, _pairs(_words_in(folded))))
 
 
-def is_figure(word: str) -> bool:
-    """Whether a folded word is a number, a number with its unit, or a day."""
-    return word[0] in _FIGURES
+def is_day(word: str) -> bool:
+    """Whether a word stands for a day, which nobody wrote so."""
+    return word[0] == "@"
 
 
 def key_of(word: str) -> int:
@@ -144,14 +137,14 @@ _stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in ("engl
 @cache
 def _any_word(*, counted: bool = False) -> re.Pattern[str]:
     """Compiled when the first text beyond ASCII comes: it takes as long as some imports."""
-    first = rf"[^\W\d_{_UNSPACED}](?<![^\W_{_UNSPACED}].)" if counted else rf"[^\W_{_UNSPACED}]"
-    word = rf"(?:[^\W_{_UNSPACED}]|{_MARK})*"
-    return re.compile(f"[{_UNSPACED}]+|{first}{word}(?:['\u2019][^\\W_{_UNSPACED}]{word})*|{_SIGN}")
+    first = rf"[^\W\d_{UNSPACED}](?<![^\W_{UNSPACED}].)" if counted else rf"[^\W_{UNSPACED}]"
+    word = rf"(?:[^\W_{UNSPACED}]|{_MARK})*"
+    return re.compile(f"[{UNSPACED}]+|{first}{word}(?:['\u2019][^\\W_{UNSPACED}]{word})*|{_SIGN}")
 
 
 @cache
 def _run() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]+")
+    return re.compile(f"[{UNSPACED}]+")
 
 
 def _read(text: str, *, asked: bool) -> list[str]:
