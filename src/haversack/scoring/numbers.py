@@ -1,7 +1,7 @@
 """Numbers as words: one word for all spellings of a number, one for a number with its unit, and dates as days. Pure.
 
-`1,000`, `1 000`, `1.000` and `1'000` are the word `1000`; `0,5` and `.5` are `0.5`; `07:05` is `7:05`. The parts of such
-a number are no words. Where a spelling has two readings (`1.234`), both are words. A day is the word `@2026-03-05`.
+`1,000`, `1 000`, `1.000` and `1'000` are the word `1000`; `0,5` and `.5` are `0.5`; `07:05` is `7:05`. The parts of
+such a number are no words. Where a spelling has two readings (`1.234`), both are words. A day is the word `@2026-03-05`.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def _measures(run: str, unit: str, small: AbstractSet[str], *, glued: bool) -> S
     symbol = len(unit) <= _SYMBOL and unit.isascii() and not unit.islower()
     folded = _UNITS.get(folded, folded if folded[0] < _FAR_EAST else folded[0])
     units = [] if glued and run.isdigit() else [folded]
-    return [value + said for value in values for said in (units + [unit] if symbol else units)]
+    return [value + said for value in values for said in ([*units, unit] if symbol else units)]
 
 
 def _at_half(clock: str, half: str) -> Sequence[str]:

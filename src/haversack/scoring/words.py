@@ -37,8 +37,11 @@ _MOMENT = re.compile(r"[0-9-]+(?:t[0-9]+)?$")
 _INITIALS = re.compile(r"\.(?<=[a-z].)(?<!\w..)(?:[a-z]\.)+")
 _SIGNED = re.compile(r"#(?<=[a-z].)(?<!\w..)(?![a-z0-9])|\+(?<=[a-z].)(?<!\w..)\+(?![a-z0-9])")
 """What stands behind the letter of initials, and of names that a letter alone does not tell apart."""
-_UNSEEN: dict[int, str | None] = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff"))
-_UNSEEN |= {0x2212: "-", 0x066B: ".", 0x066C: ","}
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff")) | {
+    0x2212: "-",
+    0x066B: ".",
+    0x066C: ",",
+}
 """Left out; and signs inside numbers as those of ASCII."""
 _IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _SMALL_IDEOGRAPHS = frozenset("的了是在和与與也都就而及吗嗎呢吧么麼什怎哪谁誰")

@@ -111,7 +111,9 @@ def test_the_very_number_stands_first(query: str, right: str, wrong: str, embedd
         assert order(query, [right, wrong], known)[0] == right
 
 
-@pytest.mark.parametrize(("query", "right", "wrong"), PAIRS[::6])
+@pytest.mark.parametrize(
+    ("query", "right", "wrong"), [pair for pair in PAIRS[::5] if pair[1].lower() != pair[2].lower()]
+)
 def test_a_context_with_room_for_one_holds_the_very_number(query: str, right: str, wrong: str) -> None:
     with haversack.open(":memory:") as sack:
         ns, *alone = (sack.namespace(name) for name in ("n", "one", "other"))
