@@ -1,7 +1,8 @@
 """Numbers as words: one word for all spellings of a number, one for a number with its unit, and dates as days. Pure.
 
 `1,000`, `1 000`, `1.000` and `1'000` are the word `1000`; `0,5` and `.5` are `0.5`; `07:05` is `7:05`. The parts of
-such a number are no words. Where a spelling has two readings (`1.234`), both are words. A day is the word `@2026-03-05`.
+such a number are no words. Where a spelling has two readings (`1.234`), both are words. A day is the word
+`@2026-03-05`.
 """
 
 from __future__ import annotations
