@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from haversack.model.text import fingerprint_form
 from haversack.recall.index import Index
-from haversack.recall.lexical import Term
+from haversack.recall.lexical import Term, find_terms
 from haversack.recall.question import Question
 from haversack.recall.rows import MemoriesOf
 
@@ -25,7 +25,9 @@ def verbatim(
     index: Index, question: Question, terms: Sequence[Term], rows: NDArray[np.int64], memories_of: MemoriesOf
 ) -> NDArray[np.bool_] | None:
     """Which of these rows have the question's own text, case and white space aside; None when none has."""
-    if not terms or len(terms) < len(question.keys):
+    if len(question.keys) > question.own:
+        terms = find_terms(index, list(question.keys)[: question.own])
+    if not terms or len(terms) < question.own:
         return None  # a word that no memory holds
     held, *others = (term.rows for term in sorted(terms, key=lambda term: len(term.rows)))
     for more in others:
