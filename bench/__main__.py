@@ -24,9 +24,11 @@ ALONE = {
     "optimum": "bench.speed.optimum:run",
     "cap": "bench.speed.cap:run",
     "context": "bench.speed.context:run",
+    "warm": "bench.speed.warm:run",
     "index": "bench.speed.index:run",
     "nearest": "bench.speed.nearest:run",
     "writing": "bench.speed.writing:run",
+    "write": "bench.speed.write:run",
     "threads": "bench.speed.latency:threads",
     "trips": "bench.speed.latency:trips",
     "maintenance": "bench.maintenance.run:run",
@@ -58,6 +60,7 @@ def main() -> None:
         conversations=asked.conversations,
         full=asked.full,
         vectors=Path(asked.vectors) if asked.vectors else None,
+        beside=Path(asked.beside) if asked.beside else None,
         **({"embedders": tuple(asked.embedders.split(","))} if asked.embedders else {}),
     )
     tables: list[Table] = []
@@ -83,6 +86,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--conversations", type=int, metavar="N", help="only the first N conversations of each set")
     parser.add_argument("--embedders", metavar="A,B", help="of none, default, onnx")
     parser.add_argument("--vectors", metavar="FOLDER", help="keep the vectors of texts here between runs")
+    parser.add_argument(
+        "--beside", metavar="SRC", help="also measure the code in this `src` of another checkout (warm)"
+    )
     parser.add_argument("--cpu", action="store_true", help="time calls by processor time, on a busy machine")
     parser.add_argument("--full", action="store_true", help="also a million memories")
     return parser.parse_args()

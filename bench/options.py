@@ -22,3 +22,5 @@ class Options:
     """Folder where the vectors of texts are kept between runs; models that take minutes are then asked once."""
     embedders: tuple[str, ...] = ("none", "default", "onnx")
     """Which of Haversack's embedders to measure; those that are not installed are left out."""
+    beside: Path | None = None
+    """The `src` of another checkout, whose code is measured in the same run."""

@@ -1,0 +1,66 @@
+"""Deferred writes: soon, one after another, and none lost at the end."""
+
+from __future__ import annotations
+
+import logging
+import os
+from threading import Event, Thread, current_thread
+
+import pytest
+
+from haversack.engine.deferring import DeferredWrites
+
+
+def test_writes_run_one_after_another_on_a_thread_of_their_own() -> None:
+    writes, done = DeferredWrites(), list[tuple[str, Thread]]()
+    for name in ("a", "b", "c"):
+        writes.soon(name, lambda name=name: done.append((name, current_thread())))
+    writes.wait()
+    assert [name for name, _ in done] == ["a", "b", "c"]
+    assert len({thread for _, thread in done} - {current_thread()}) == 1
+    writes.close()
+
+
+def test_of_those_that_wait_under_one_name_one_is_run() -> None:
+    writes, go, done = DeferredWrites(), Event(), list[int]()
+    writes.soon("first", lambda: go.wait(30))
+    for number in range(5):
+        writes.soon("n", lambda number=number: done.append(number))
+    go.set()
+    writes.wait()
+    assert done == [0]
+    writes.soon("n", lambda: done.append(9))
+    writes.close()
+    assert done == [0, 9]
+
+
+def test_closing_ends_it_and_nothing_is_taken_afterwards() -> None:
+    writes, done = DeferredWrites(), list[int]()
+    writes.close()
+    writes.soon("n", lambda: done.append(1))
+    writes.wait()
+    writes.close()
+    assert done == []
+
+
+def test_a_failure_is_told_and_the_next_write_runs(caplog: pytest.LogCaptureFixture) -> None:
+    writes, done = DeferredWrites(), list[int]()
+    with caplog.at_level(logging.WARNING):
+        writes.soon("n", lambda: 1 // 0)
+        writes.soon("m", lambda: done.append(1))
+        writes.close()
+    assert done == [1]
+    assert [record.getMessage() for record in caplog.records] == [
+        "bookkeeping of 'n' failed: ZeroDivisionError: integer division or modulo by zero"
+    ]
+
+
+def test_another_process_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    writes, go, done = DeferredWrites(), Event(), list[int]()
+    writes.soon("n", lambda: go.wait(30))
+    monkeypatch.setattr(os, "getpid", lambda: -1)  # as a forked child sees it: the thread has stayed behind
+    writes.soon("n", lambda: done.append(1))
+    writes.wait()
+    assert done == [1]
+    go.set()
+    writes.close()
