@@ -55,20 +55,21 @@ def run(_: Options) -> Iterator[Table]:
 
 
 def _writes(sack: Haversack) -> _Calls:
-    ns, fresh = sack.namespace("bench"), count()
-    session = ns.session("talk")
+    """Each in a namespace of its own: what one writes, another one's index does not have to take in."""
+    passages, statements, talk, many, bulk = map(sack.namespace, ("passages", "statements", "talk", "many", "bulk"))
+    session, fresh = talk.session("talk"), count()
 
     def text() -> str:
         return f"The number is {next(fresh)}"
 
     return {
-        "remember, a passage": lambda: ns.remember(text(), kind="passage"),
-        "remember, a statement": lambda: ns.remember(text(), kind="fact"),
+        "remember, a passage": lambda: passages.remember(text(), kind="passage"),
+        "remember, a statement": lambda: statements.remember(text(), kind="fact"),
         "session.add": lambda: session.add("user", text()),
-        f"remember_many, {_MANY} passages": lambda: ns.remember_many(
+        f"remember_many, {_MANY} passages": lambda: many.remember_many(
             {"content": text(), "kind": "passage"} for _ in range(_MANY)
         ),
-        f"remember_many, {_MANY} statements": lambda: ns.remember_many([text() for _ in range(_MANY)]),
+        f"remember_many, {_MANY} statements": lambda: bulk.remember_many([text() for _ in range(_MANY)]),
     }
 
 
