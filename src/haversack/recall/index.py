@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakSet
 
 import numpy as np
@@ -20,6 +20,7 @@ from haversack.embed.embedder import WordVectors
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.message import Role
 from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe, weight
+from haversack.recall.extent import Extent, measured
 from haversack.recall.facets import facets_of, hashed
 from haversack.recall.names import Names, names_in
 from haversack.recall.pieces import Pieces
@@ -48,28 +49,6 @@ class _Read(NamedTuple):
     digest: int
 
 
-class Extent(NamedTuple):
-    """What the columns hold at their ends; from it a query sees what it need not look at."""
-
-    earliest: int
-    """The time of the earliest row, in microseconds."""
-    dated: bool
-    """Whether any row's validity begins or ends."""
-    pinned: bool
-    trusted: int | None
-    """The code of the most trusted rows where trust differs."""
-    senseless: bool
-    """Whether any row has no direction to compare: no vector, or one of zeros."""
-    session_lengths: NDArray[np.float64]
-    """Words of each session, and 0 for none."""
-    session_mean: float
-    """Words per session, at least 1."""
-    session_count: int
-    """Sessions of which anything is left."""
-    speaking: NDArray[np.bool_]
-    """Which speakers have said anything that is left, by their codes."""
-
-
 class Index:
     """One namespace's memories as arrays."""
 
@@ -96,6 +75,7 @@ class Index:
         self.upto = 0
         self.unembedded = 0
         self._extent: Extent | None = None
+        self._dated: bool | None = None
         self._views = WeakSet[Index]()
 
     def view(self) -> Index:
@@ -114,8 +94,16 @@ class Index:
     def extent(self) -> Extent:
         """Looked up once after each change."""
         if self._extent is None:
-            self._extent = self._measured()
+            self._extent = measured(self.columns, self.session_length, len(self.speakers))
         return self._extent
+
+    @property
+    def dated(self) -> bool:
+        """Whether any row's validity begins or ends; looked up once after each change, without all the rest."""
+        if self._dated is None:
+            columns = self.columns
+            self._dated = bool((columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any())
+        return self._dated
 
     @property
     def gone(self) -> int:
@@ -239,28 +227,10 @@ class Index:
 
     def _begin(self) -> None:
         """What is changed now is changed in copies where a view is in use."""
-        self._extent = None
+        self._extent = self._dated = None
         if not self._views:
             self.columns.release()
             self.signs.release()
-
-    def _measured(self) -> Extent:
-        columns = self.columns
-        present = (columns.flags & np.uint16(Flag.PRESENT)) != 0
-        trust = columns.trust[present]
-        lengths = np.array([*self.session_length, 0.0])
-        count = int(np.count_nonzero(_which(columns.session[present], len(self.session_length))))
-        return Extent(
-            earliest=int(columns.time[present].min(initial=LAST)),
-            dated=bool((columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()),
-            pinned=bool((columns.flags & np.uint16(Flag.PINNED)).any()),
-            trusted=int(trust.min()) if len(trust) and trust.min() != trust.max() else None,
-            senseless=bool((columns.scale <= 0).any()),
-            session_lengths=lengths,
-            session_mean=max(1.0, float(lengths.sum()) / max(1, count)),
-            session_count=count,
-            speaking=_which(columns.speaker[present], len(self.speakers)),
-        )
 
     def speaker_words(self, words: frozenset[str]) -> set[str]:
         """The words of the names of those speakers: every line carries one, so they tell nothing apart."""
@@ -368,13 +338,6 @@ class Index:
         columns.at("scale", row)[row] = 0
         self.present -= 1
         self._weigh(row, -1)
-
-
-def _which(codes: NDArray[np.integer[Any]], count: int) -> NDArray[np.bool_]:
-    """Which of so many codes there are; NOWHERE is none."""
-    held = np.zeros(count + 1, np.bool_)
-    held[codes] = True  # NOWHERE marks the last
-    return held[:-1]
 
 
 def _words(memory: Memory) -> list[str]:
