@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from threading import Lock
 
 __all__ = ["DeferredWrites"]
@@ -21,6 +22,7 @@ class DeferredWrites:
         self._lock = Lock()
         self._waiting = set[str]()
         self._thread: ThreadPoolExecutor | None = None
+        self._last: Future[None] | None = None
         self._closed = False
 
     def soon(self, name: str, write: Callable[[], object]) -> None:
@@ -29,17 +31,16 @@ class DeferredWrites:
         with self._lock:
             if self._closed or name in self._waiting:
                 return
-            self._waiting.add(name)
             self._thread = self._thread or ThreadPoolExecutor(1, "haversack-bookkeeping")
-            self._thread.submit(self._run, name, write)
+            with suppress(RuntimeError):  # the interpreter is ending: whoever closes the store writes what is left
+                self._last = self._thread.submit(self._run, name, write)
+                self._waiting.add(name)
 
     def wait(self) -> None:
         """Wait until everything has run that was handed over before."""
         self._renew()
-        with self._lock:
-            last = None if self._thread is None else self._thread.submit(int)
-        if last is not None:
-            last.result()
+        if self._last is not None:
+            self._last.result()
 
     def close(self) -> None:
         """Take nothing more, and wait for what was handed over."""

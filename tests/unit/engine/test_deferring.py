@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
+import sys
+from pathlib import Path
 from threading import Event, Thread, current_thread
 
 import pytest
 
+import haversack
 from haversack.engine.deferring import DeferredWrites
 
 
@@ -64,3 +68,25 @@ def test_another_process_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done == [1]
     go.set()
     writes.close()
+
+
+def test_at_the_end_of_the_interpreter_nothing_fails_and_all_is_written(tmp_path: Path) -> None:
+    program = f"""
+import atexit, haversack
+sack = haversack.open({str(tmp_path / "memory.db")!r}, embedder="none")
+ns = sack.namespace("n")
+kept = [ns.remember(f"the tide turns at {{n}}", kind="passage") for n in range(600)]
+
+def end():
+    for first in range(0, 600, 300):
+        sack._core.access.note(sack._core, "n", [one.id for one in kept[first:first + 300]], sack._core.clock())
+    sack._core.access.wait()
+    sack.close()
+
+atexit.register(end)
+sack._core.access.note(sack._core, "n", [kept[0].id] , sack._core.clock())
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+    with haversack.open(tmp_path / "memory.db", embedder="none") as sack:
+        assert sack.namespace("n").maintenance.flush() == 601
