@@ -67,6 +67,7 @@ def shape(index: Index) -> dict[str, object]:
         "speakers": index.speakers_named(frozenset(WORDS) | {"ada", "guest"}),
         "sessions": index.session_length[:],
         "sums": (index.present, index.total_length, index.total_size, index.in_roles, index.unembedded, index.upto),
+        "dated": index.dated,
         "extent": [part.tolist() if isinstance(part, np.ndarray) else part for part in index.extent],
     }
 

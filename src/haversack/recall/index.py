@@ -19,7 +19,7 @@ from haversack.embed.codec import Quantised
 from haversack.embed.embedder import WordVectors
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.message import Role
-from haversack.recall.columns import NOWHERE, Columns, Facts, Flag, describe, weight
+from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe, weight
 from haversack.recall.extent import Extent, measure
 from haversack.recall.facets import facets_of, hashed
 from haversack.recall.names import Names, names_in, without_unused
@@ -76,6 +76,7 @@ class Index:
         self.upto = 0
         self.unembedded = 0
         self._extent: Extent | None = None
+        self._dated: bool | None = None
         self._views = WeakSet[Index]()
 
     def view(self) -> Index:
@@ -96,6 +97,14 @@ class Index:
         if self._extent is None:
             self._extent = measure(self.columns, self.session_length, len(self.speakers))
         return self._extent
+
+    @property
+    def dated(self) -> bool:
+        """Whether any row's validity begins or ends; looked up once after each change, without all the rest."""
+        if self._dated is None:
+            columns = self.columns
+            self._dated = bool((columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any())
+        return self._dated
 
     @property
     def gone(self) -> int:
@@ -225,7 +234,7 @@ class Index:
 
     def _begin(self) -> None:
         """What is changed now is changed in copies where a view is in use."""
-        self._extent = None
+        self._extent = self._dated = None
         if not self._views:
             self.columns.release()
             self.signs.release()

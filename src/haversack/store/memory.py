@@ -45,6 +45,7 @@ from haversack.store.port import (
     LifePage,
     Record,
     Restaged,
+    Said,
 )
 
 __all__ = ["MemoryStore"]
@@ -240,17 +241,17 @@ class MemoryStore:
         meant = (name for name in found if name > after and any(matches(pattern, name) for pattern in patterns))
         return sorted(meant)[:limit]
 
-    def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
+    def said(self, namespace: str, fingerprints: Sequence[str]) -> Said:
         """See the port."""
-        wanted = set(fingerprints)
-        found: dict[str, str] = {}
+        sequence, wanted = self.sequence(namespace), set(fingerprints)
+        found: dict[str, Memory] = {}
         for memory in sorted(self._space(namespace).memories.values(), key=lambda memory: memory.born):
             if memory.kind is Kind.PASSAGE or memory.stage is Stage.DELETED or memory.superseded_by is not None:
                 continue
             mark = fingerprint(memory.kind, memory.content)
             if mark in wanted:
-                found[mark] = memory.id
-        return found
+                found[mark] = memory
+        return Said(sequence=sequence, memories=found)
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
         """See the port."""

@@ -38,6 +38,7 @@ __all__ = [
     "RecordKey",
     "Restage",
     "Restaged",
+    "Said",
     "Scrubs",
     "Snapshots",
     "Store",
@@ -230,6 +231,16 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What says the same as somebody is about to write."""
+
+    sequence: int
+    """The namespace's change sequence before it was looked for: a batch's `seen` and `new_since`."""
+    memories: Mapping[str, Memory] = field(default_factory=dict[str, Memory])
+    """By fingerprint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
     """How much a namespace holds."""
 
@@ -351,8 +362,8 @@ class Store(Protocol):
         """
         ...
 
-    def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
-        """Ids of live memories by fingerprint, the last born where several share one.
+    def said(self, namespace: str, fingerprints: Sequence[str]) -> Said:
+        """Live memories by fingerprint, the last born where several share one, and when they were looked for.
 
         Live is what is neither superseded nor softly deleted; it may have expired. Passages are left out: equal
         words said twice are two.

@@ -31,6 +31,7 @@ from haversack.store.port import (
     Price,
     Record,
     Restage,
+    Said,
     Store,
     Vector,
     Written,
@@ -796,10 +797,15 @@ class StoreContract(ABC):
         )
         fact, insight = fingerprint(Kind.FACT, "tea"), fingerprint(Kind.INSIGHT, "tea")
         asked = [fact, insight, fingerprint(Kind.PASSAGE, "tea"), fingerprint(Kind.FACT, "coffee")]
-        assert store.by_fingerprint("n", asked) == {fact: f"{1:026d}", insight: f"{2:026d}"}
-        assert store.by_fingerprint("m", asked) == {}
+        one, two, seven = store.memories("n", [f"{number:026d}" for number in (1, 2, 7)])
+        assert store.said("n", asked) == Said(sequence=6, memories={fact: one, insight: two})
+        assert store.said("n", []) == Said(sequence=6)
+        assert store.said("m", asked) == Said(sequence=0)
         store.apply("n", Batch(memories=(sample_memory(1, "coffee"),)))
-        assert store.by_fingerprint("n", asked)[fact] == f"{7:026d}"
+        assert store.said("n", asked[:3]) == Said(sequence=7, memories={fact: seven, insight: two})
+        assert store.said("n", asked[2:3]) == Said(sequence=7)
+        many = [*(f"{number:032d}" for number in range(2_000)), fact]
+        assert store.said("n", many) == Said(sequence=7, memories={fact: seven})
 
     def test_sessions_are_listed_newest_first(self) -> None:
         store = self.open_store()
@@ -827,7 +833,7 @@ class StoreContract(ABC):
             assert store.prices(name, "e", everybody) == {f"{number:026d}": number}
             assert store.vectors(name, "m", everybody) == {f"{number:026d}": bytes([number])}
             marks = [fingerprint(Kind.FACT, f"statement {each}") for each in range(len(names))]
-            assert store.by_fingerprint(name, marks) == {marks[number]: f"{number:026d}"}
+            assert store.said(name, marks).memories == {marks[number]: memory}
             counted = store.census(name)
             assert (counted.memories, counted.turns, counted.sessions) == ({"fact": 1}, 1, 1)
             assert store.sequence(name) == 1

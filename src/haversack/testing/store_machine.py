@@ -223,7 +223,7 @@ class StoreMachine(RuleBasedStateMachine):
         self._same(lambda store: [store.turns(namespace, session) for session in _SESSIONS])
         self._same(lambda store: store.sessions(namespace))
         self._same(lambda store: store.namespaces())
-        self._same(lambda store: store.by_fingerprint(namespace, _MARKS))
+        self._same(lambda store: store.said(namespace, _MARKS))
         self._same(lambda store: store.tombstoned(namespace, _MARKS))
         self._same(lambda store: store.erased(namespace, (*_MEMORY_IDS, *_TURN_IDS)))
         self._same(lambda store: [store.prices(namespace, each, _MEMORY_IDS) for each in ("e", "E")])

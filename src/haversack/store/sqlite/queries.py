@@ -11,13 +11,20 @@ from datetime import datetime
 from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
 from haversack.model.times import micros
+from haversack.store.port import Said
 from haversack.store.sqlite.lookup import find
-from haversack.store.sqlite.rows import MEMORY_COLUMNS, memory_of
+from haversack.store.sqlite.rows import MEMORY_COLUMNS, memory_of, sound
 
-__all__ = ["derived", "parts", "select", "superseded"]
+__all__ = ["derived", "parts", "said", "select", "sequence", "superseded"]
 
 _PAGE = 1_000
 _SELECT = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
+_SEQUENCE = "SELECT value FROM sequences WHERE namespace = ?"
+_SAID = (
+    f"SELECT value, fingerprint, {MEMORY_COLUMNS} FROM (SELECT namespace AS place, value FROM sequences"
+    " WHERE namespace = ?) LEFT JOIN memories ON namespace = place"
+    f" AND stage <> '{Stage.DELETED}' AND superseded_by IS NULL AND fingerprint IN"
+)
 _DERIVED = f"{_SELECT} AND id IN (SELECT memory FROM sources WHERE namespace = ? AND source IN"
 _TAGGED = "id IN (SELECT memory FROM tags WHERE namespace = ? AND tag = ?)"
 
@@ -56,6 +63,25 @@ def superseded(connection: sqlite3.Connection, namespace: str) -> list[Memory]:
     ended = f"{_SELECT} AND superseded_by IS NOT NULL AND stage <> '{Stage.DELETED}' ORDER BY born DESC"
     rows = connection.execute(ended, (namespace,))
     return list(map(memory_of, rows))
+
+
+def sequence(connection: sqlite3.Connection, namespace: str) -> int:
+    """Return the namespace's change sequence."""
+    row = connection.execute(_SEQUENCE, (namespace,)).fetchone()
+    return 0 if row is None else sound(row, (int,), "sequence", namespace)[0]
+
+
+def said(connection: sqlite3.Connection, namespace: str, fingerprints: Sequence[str]) -> Said:
+    """Return the change sequence and the live memories of these fingerprints, the last born of several.
+
+    One statement reads both at one moment; of several statements the first tells the sequence.
+    """
+    if not fingerprints:
+        return Said(sequence=sequence(connection, namespace))
+    rows = list(find(connection, _SAID, (namespace,), fingerprints))
+    number = sound(rows[0][:1], (int,), "sequence", namespace)[0] if rows else 0
+    marked = [(sound(row[1:2], (str,), "memory", row[2])[0], memory_of(row[2:])) for row in rows if row[2] is not None]
+    return Said(sequence=number, memories=dict(sorted(marked, key=lambda pair: pair[1].born)))
 
 
 def derived(connection: sqlite3.Connection, namespace: str, sources: Sequence[str]) -> list[Memory]:

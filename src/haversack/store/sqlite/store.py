@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.model.query import Filter
-from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record
+from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Said
 from haversack.store.sqlite import queries
 from haversack.store.sqlite.connection import Connections, Lease, begin_reading, end_reading, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
@@ -58,7 +58,6 @@ _RESTAGED = (
 _ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
 _TURNS = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND session = ? AND position > ? ORDER BY position"
 _NO_KIND = "SELECT id, kind FROM memories WHERE namespace = ? AND typeof(kind) <> 'text' LIMIT 1"
-_MARKED = (int, str, str)
 _RECORD = "key, version, value, about, session"
 _HOLDING = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE namespace = s.namespace)"
@@ -205,8 +204,7 @@ class SqliteStore:
     def sequence(self, namespace: str) -> int:
         """See the port."""
         with self._connections.lease() as connection:
-            row = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
-        return 0 if row is None else sound(row, (int,), "sequence", namespace)[0]
+            return queries.sequence(connection, namespace)
 
     def turns(
         self, namespace: str, session: str, *, after: int = -1, limit: int | None = None, newest: bool = False
@@ -252,15 +250,10 @@ class SqliteStore:
                 found.update(name for (name,) in rows)
         return sorted(found)[:limit]
 
-    def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
+    def said(self, namespace: str, fingerprints: Sequence[str]) -> Said:
         """See the port."""
-        select = (
-            "SELECT born, fingerprint, id FROM memories"
-            f" WHERE namespace = ? AND stage <> '{Stage.DELETED}' AND superseded_by IS NULL AND fingerprint IN"
-        )
         with self._connections.lease() as connection:
-            rows = list(find(connection, select, (namespace,), fingerprints))
-        return {mark: name for _, mark, name in sorted(sound(row, _MARKED, "memory", row[2]) for row in rows)}
+            return queries.said(connection, namespace, fingerprints)
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
         """See the port."""
