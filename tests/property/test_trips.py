@@ -90,7 +90,7 @@ MOST: dict[str, tuple[int, Call]] = {
     "session.extend": (1, lambda ns, _: ns.session("s").extend(TURNS)),
     "session.extract": (10, lambda ns, _: ns.session("u").extract()),
     "forget softly": (4, lambda ns, known: ns.forget(known["fact"])),
-    "forget for good": (7, lambda ns, known: ns.forget(known["fact"], hard=True)),
+    "forget for good": (8, lambda ns, known: ns.forget(known["fact"], hard=True)),
     "page": (1, lambda ns, _: ns.page()),
     "parts": (2, lambda ns, known: ns.parts(known["part"])),
 }
