@@ -207,13 +207,16 @@ class _Gate:
         if key is not None:
             scope["user"] = _Holder(key)
         elif self._http.open:
-            self._callers.admit_nobody(scope)
+            await self._callers.admit_nobody(scope)
         else:
             raise needs_key()
         return key
 
-    def _opens(self, key: Key | None) -> bool:
-        return not self._sack.keys.ever_existed() if key is None else self._sack.keys.still_opens(key)
+    async def _opens(self, key: Key | None) -> bool:
+        keys, threads = self._sack.keys, self._sack.threads
+        if key is None:
+            return not await threads.check(keys.ever_existed)
+        return await threads.check(keys.still_opens, key)
 
 
 async def _nothing() -> Message:

@@ -122,16 +122,18 @@ class Gate:
         if key is None and not self._guard.is_open:
             raise needs_key()
         if key is None:
-            self._guard.callers.admit_nobody(scope)
+            await self._guard.callers.admit_nobody(scope)
             key = _ANYBODY
         scope["state"]["caller"] = Caller(
             self._guard.sack, key, scope["state"]["request_id"], notes_reads=self._guard.notes_reads
         )
         return key.id
 
-    def _still_opens(self, caller: Caller) -> bool:
-        keys = self._guard.sack.keys
-        return not keys.ever_existed() if caller.key is _ANYBODY else keys.still_opens(caller.key)
+    async def _still_opens(self, caller: Caller) -> bool:
+        sack = self._guard.sack
+        if caller.key is _ANYBODY:
+            return not await sack.threads.check(sack.keys.ever_existed)
+        return await sack.threads.check(sack.keys.still_opens, caller.key)
 
     def _note(self, scope: Scope, status: int, refused: Refused | None) -> None:
         state = scope["state"]
