@@ -33,11 +33,11 @@ class Threads:
         """Begin a call of the engine as soon as a thread is free. Raises StoreError once the store is closed."""
         return _submitted(self._calls, act)
 
-    async def run(self, act: Callable[_Taken, _Result], *args: _Taken.args, **kwargs: _Taken.kwargs) -> _Result:
+    async def run(self, act: Callable[_Taken, _Result], /, *args: _Taken.args, **kwargs: _Taken.kwargs) -> _Result:
         """Carry out a call of the engine."""
         return await asyncio.wrap_future(self.submit(partial(act, *args, **kwargs)))
 
-    async def check(self, act: Callable[_Taken, _Result], *args: _Taken.args, **kwargs: _Taken.kwargs) -> _Result:
+    async def check(self, act: Callable[_Taken, _Result], /, *args: _Taken.args, **kwargs: _Taken.kwargs) -> _Result:
         """Carry out a short read, such as the check of a key. It has threads of its own: no long call delays it."""
         return await asyncio.wrap_future(_submitted(self._checks, partial(act, *args, **kwargs)))
 

@@ -70,9 +70,7 @@ class Callers:
     async def admit_nobody(self, scope: Scope) -> None:
         """Refuse a caller who shows no key, but to a store that never had one and on this machine alone."""
         try:
-            has_keys = self._read_token is not None or await self._sack.threads.check(
-                self._sack.keys.ever_existed
-            )
+            has_keys = self._read_token is not None or await self._sack.threads.check(self._sack.keys.ever_existed)
         except StoreError:
             raise _cannot_read() from None
         if has_keys:

@@ -10,6 +10,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from haversack.guard.address import address_of
 from haversack.guard.settings import Limits
+from haversack.guard.waiting import WAITING
 
 __all__ = ["STREAM", "connection"]
 
@@ -56,6 +57,8 @@ class _Impatient(H11Protocol):
         self._asking = _cancelled(self._asking)
         self._sending = _cancelled(self._sending)
         super().connection_lost(exc)
+        if self.cycle is not None and (leave := self.cycle.scope.get("state", {}).get(WAITING)):  # pyright: ignore[reportUnnecessaryComparison]
+            leave()
 
     def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Who has said everything and closed that half still gets an answer that has an end; others are gone."""

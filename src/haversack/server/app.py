@@ -117,7 +117,7 @@ def create_app(
     app.state.sack = sack
     app.state.settings = chosen
     app.state.metrics = Metrics()
-    app.state.pace = Pace(chosen.limits)
+    app.state.pace = Pace(chosen.limits.within(sack.threads.most))
     app.state.stopping = asyncio.Event()
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote_to_bytes
@@ -26,6 +27,7 @@ from haversack.guard.listening import STREAM
 from haversack.guard.pace import Pace
 from haversack.guard.refusal import Refused
 from haversack.guard.streams import while_it_opens
+from haversack.guard.waiting import unless_client_leaves
 from haversack.server.caller import Caller
 from haversack.server.declared import Declared, Table
 from haversack.server.pages import is_under
@@ -90,6 +92,15 @@ class Gate:
         if scope["path"] in OPEN_PATHS:
             await self._app(scope, receive, send)
             return
+        async with AsyncExitStack() as place:
+            async with unless_client_leaves(scope):
+                declared, send = await self._admitted(place, scope, receive, send)
+            await self._answer(declared, (scope, receive, send))
+
+    async def _admitted(
+        self, place: AsyncExitStack, scope: Scope, receive: Receive, send: Send
+    ) -> tuple[Declared | None, Send]:
+        """Check who calls and wait for a place; return what is asked for, and the `send` to answer with."""
         declared = scope["state"][ROUTE] = self._guard.table.find(scope["method"], scope["path"])
         is_page = is_under(scope["path"], self._guard.pages)
         if is_page:
@@ -99,22 +110,25 @@ class Gate:
         limit, left = self._pace.take(who, asyncio.get_running_loop().time())
         if declared is not None and not is_page:
             declared.admit(scope["state"]["caller"], scope["path"])
-        await self._answer(who, declared, (scope, receive, _telling(send, limit, left)))
+        await place.enter_async_context(self._place(who, declared))
+        return declared, _telling(send, limit, left)
 
-    async def _answer(self, who: str, declared: Declared | None, call: tuple[Scope, Receive, Send]) -> None:
+    def _place(self, who: str, declared: Declared | None) -> AbstractAsyncContextManager[None]:
+        if declared is None or not (declared.is_stream or declared.is_export):
+            return self._pace.place(who)
+        return self._pace.stream(who) if declared.is_stream else self._pace.export(who)
+
+    async def _answer(self, declared: Declared | None, call: tuple[Scope, Receive, Send]) -> None:
         state = call[0]["state"]
         if declared is not None and declared.is_stream:
             state[STREAM] = True
-            async with self._pace.stream(who):
-                await while_it_opens(
-                    self._app, call, lambda: self._still_opens(state["caller"]), every=self._guard.key_check_seconds
-                )
+            await while_it_opens(
+                self._app, call, lambda: self._still_opens(state["caller"]), every=self._guard.key_check_seconds
+            )
             return
         if declared is not None and declared.takes_file:
             state[FILE] = True
-        turn = self._pace.export if declared is not None and declared.is_export else self._pace.place
-        async with turn(who):
-            await self._app(*call)
+        await self._app(*call)
 
     async def _caller(self, scope: Scope) -> str:
         """The id of the caller's key; the routes find the caller in the request's state."""
