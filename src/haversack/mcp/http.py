@@ -155,10 +155,10 @@ class _Gate:
             single_headers(scope)
             is_stream = scope["method"] == "GET"
             async with AsyncExitStack() as place:
+                key = await self._caller(scope)
+                who = NOBODY if key is None else key.id
+                self._pace.take(who, asyncio.get_running_loop().time())
                 async with unless_client_leaves(scope):
-                    key = await self._caller(scope)
-                    who = NOBODY if key is None else key.id
-                    self._pace.take(who, asyncio.get_running_loop().time())
                     await place.enter_async_context((self._pace.stream if is_stream else self._pace.place)(who))
                 within = partial(self._within_session, who)
                 if is_stream:

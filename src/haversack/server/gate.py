@@ -93,8 +93,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         async with AsyncExitStack() as place:
-            async with unless_client_leaves(scope):
-                declared, send = await self._admitted(place, scope, receive, send)
+            declared, send = await self._admitted(place, scope, receive, send)
             await self._answer(declared, (scope, receive, send))
 
     async def _admitted(
@@ -110,7 +109,8 @@ class Gate:
         limit, left = self._pace.take(who, asyncio.get_running_loop().time())
         if declared is not None and not is_page:
             declared.admit(scope["state"]["caller"], scope["path"])
-        await place.enter_async_context(self._place(who, declared))
+        async with unless_client_leaves(scope):
+            await place.enter_async_context(self._place(who, declared))
         return declared, _telling(send, limit, left)
 
     def _place(self, who: str, declared: Declared | None) -> AbstractAsyncContextManager[None]:

@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 import httpx
 import httpx2
 import pytest
+from fastapi import FastAPI
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from starlette.applications import Starlette
@@ -33,7 +34,7 @@ from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.engine.receipts import Receipt
 from haversack.engine.settings import Settings
-from haversack.errors import HaversackError
+from haversack.errors import HaversackError, StoreError
 from haversack.guard.listening import Listener, listener
 from haversack.guard.settings import Limits
 from haversack.inspector.app import create_pages
@@ -344,3 +345,117 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
         parameter.VAR_KEYWORD,
         parameter.VAR_POSITIONAL,
     }
+
+
+class Held(MemoryStore):
+    """Once `stops` is set, holds up every call of one verb until it may go on."""
+
+    def __init__(self, verb: str) -> None:
+        super().__init__()
+        self.verb = verb
+        self.stops, self.go = threading.Event(), threading.Event()
+        self.held = threading.Semaphore(0)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in {"record", "census"} and name == self.verb and self.stops.is_set():
+            self.held.release()
+            assert self.go.wait(SECONDS)
+        return super().__getattribute__(name)
+
+
+@contextmanager
+def held(verb: str, limits: Limits, **settings: Any) -> Generator[tuple[Held, Haversack, FastAPI]]:
+    """An engine over such a store, and its server; everything goes on at the end."""
+    store = Held(verb)
+    with engine_over(store, **settings) as sack:
+        try:
+            yield store, sack, create_app(sack, ServerSettings(limits=limits))
+        finally:
+            store.go.set()
+
+
+@pytest.mark.parametrize("verb", ["record", "census"])
+def test_health_answers_while_the_store_holds_up_all_requests(verb: str):
+    """`record` holds up the checks of keys, `census` the work; the latter leaves readiness and refusals alone."""
+    with held(verb, LIMITS) as (store, sack, app):
+        secret = sack.keys.create("reader").secret
+        sack.namespace("alice").remember("The boat is blue")
+
+        async def busy() -> list[int]:
+            store.stops.set()
+            asked = [
+                asyncio.create_task(call(app, "GET", "/v1/namespaces/alice", headers=shown(secret))) for _ in range(16)
+            ]
+            for _ in range(8):
+                assert await asyncio.to_thread(store.held.acquire, timeout=SECONDS)
+            now = [(await call(app, "GET", "/health")).status, (await call(app, "GET", "/health/live")).status]
+            if verb == "census":
+                now += [(await call(app, "GET", "/health/ready")).status]
+                now += [(await call(app, "GET", "/v1/namespaces", headers=shown("hvs_x_y"))).status]
+            assert not any(task.done() for task in asked)
+            store.go.set()
+            assert [(await task).status for task in asked] == [200] * 16
+            return now
+
+        assert asyncio.run(busy()) == ([200, 200] if verb == "record" else [200, 200, 200, 401])
+
+
+def test_who_leaves_while_they_wait_are_not_worked_for():
+    """One request is at work; of two that wait, one leaves, and its work is never begun."""
+    with held("census", Limits(active=8, wait_seconds=SECONDS), threads=1) as (store, sack, app), serving(app) as url:
+        secret = sack.keys.create("reader").secret
+        sack.namespace("alice").remember("The boat is blue")
+        store.stops.set()
+        host, _, port = url.removeprefix("http://").partition(":")
+        asked = (
+            f"GET /v1/namespaces/alice HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {secret}\r\n\r\n".encode()
+        )
+        first, *others = [socket.create_connection((host, int(port)), timeout=SECONDS) for _ in range(3)]
+        first.sendall(asked)
+        assert store.held.acquire(timeout=SECONDS)
+        leaves, stays = others
+        for one in others:
+            one.sendall(asked)
+        places = app.state.pace._places
+        while places.waiting < 2:
+            pass
+        leaves.close()
+        while places.waiting > 1:
+            pass
+        store.go.set()
+        assert [one.recv(12) for one in (first, stays)] == [b"HTTP/1.1 200"] * 2
+        assert [store.held.acquire(blocking=False) for _ in range(2)] == [True, False]
+        first.close()
+        stays.close()
+
+
+def test_a_call_that_is_cancelled_while_it_waits_for_a_thread_never_begins():
+    store = Held("census")
+    with engine_over(store, threads=1) as sack:
+        store.stops.set()
+
+        async def use() -> None:
+            ns = to_async(sack).namespace("alice")
+            first = asyncio.create_task(ns.stats())
+            assert await asyncio.to_thread(store.held.acquire, timeout=SECONDS)
+            second = asyncio.create_task(ns.remember("The boat is blue"))
+            await asyncio.sleep(0)
+            second.cancel()
+            await asyncio.wait({second})
+            store.go.set()
+            await first
+            assert second.cancelled()
+            assert (await ns.stats()).memories == {}
+
+        asyncio.run(use())
+
+
+def test_a_closed_store_takes_no_more_calls():
+    async def use() -> None:
+        async with to_async(engine_over(MemoryStore())) as shared:
+            ns = shared.namespace("alice")
+            await ns.stats()
+        with pytest.raises(StoreError, match="this store is closed"):
+            await ns.stats()
+
+    asyncio.run(use())
