@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from haversack.engine import keys as _keys
     from haversack.engine import renewing as _renewing
     from haversack.engine import stays as _stays
+    from haversack.engine import threads as _threads
     from haversack.engine import visits as _visits
 else:
     _allowances = lazy("haversack.engine.allowances")
@@ -35,6 +36,7 @@ else:
     _keys = lazy("haversack.engine.keys")
     _renewing = lazy("haversack.engine.renewing")
     _stays = lazy("haversack.engine.stays")
+    _threads = lazy("haversack.engine.threads")
     _visits = lazy("haversack.engine.visits")
 
 __all__ = ["Haversack"]
@@ -98,6 +100,11 @@ class Haversack:
         return _keeping.StoreMaintenance(self._core, self.jobs)
 
     @once
+    def threads(self) -> _threads.Threads:
+        """Where `async` code makes its calls; as many as `engine.threads` says."""
+        return _threads.Threads(self._core.settings.threads)
+
+    @once
     def _renewal(self) -> _renewing.Renewal:
         return _renewing.Renewal(self._core, self.jobs)
 
@@ -148,6 +155,8 @@ class Haversack:
             return
         self._closed = True
         made = vars(self)
+        if "threads" in made:
+            self.threads.close()
         if "_renewal" in made:
             self._renewal.close()
         if "jobs" in made:
