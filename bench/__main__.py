@@ -24,12 +24,15 @@ ALONE = {
     "optimum": "bench.speed.optimum:run",
     "cap": "bench.speed.cap:run",
     "context": "bench.speed.context:run",
+    "warm": "bench.speed.warm:run",
     "index": "bench.speed.index:run",
     "nearest": "bench.speed.nearest:run",
     "writing": "bench.speed.writing:run",
     "load": "bench.speed.load:run",
+    "write": "bench.speed.write:run",
     "threads": "bench.speed.latency:threads",
     "trips": "bench.speed.latency:trips",
+    "reads": "bench.speed.reads:run",
     "maintenance": "bench.maintenance.run:run",
     "prefix": "bench.history.prefix:run",
     "compaction": "bench.compaction.evidence:run",
@@ -73,6 +76,7 @@ def main() -> None:
         locomo=asked.locomo,
         beam=asked.beam,
         memdaily=tuple(asked.memdaily),
+        beside=Path(asked.beside) if asked.beside else None,
         **({"embedders": tuple(asked.embedders.split(","))} if asked.embedders else {}),
     )
     tables: list[Table] = []
@@ -100,6 +104,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--locomo", metavar="FILE", type=Path, help="real chats for the sets in bench/lived")
     parser.add_argument("--beam", metavar="FILE", type=Path, help="real assistant logs for them")
     parser.add_argument("--memdaily", metavar="FILE", type=Path, nargs="*", default=[], help="with scripts: MemDaily")
+    parser.add_argument(
+        "--beside", metavar="SRC", help="also measure the code in this `src` of another checkout (warm)"
+    )
     parser.add_argument("--cpu", action="store_true", help="time calls by processor time, on a busy machine")
     parser.add_argument("--full", action="store_true", help="also a million memories")
     return parser.parse_args()

@@ -44,3 +44,6 @@ class Options:
             for label, path in files.items()
             if path.exists() or path in (self.locomo, self.beam)
         }
+
+    beside: Path | None = None
+    """The `src` of another checkout, whose code is measured in the same run."""

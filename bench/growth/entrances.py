@@ -304,6 +304,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         **dict.fromkeys("layout trimmed page timeline wake_up everything session costs".split(), _BY_LABEL),  # noqa: SIM905
         "filed": "compares whole values",
         "reembed": "embeds, as the entrance `embed` does",
+        "index": "takes in what `remember` read",
         "once": "hashes bytes",
         "stay_forgotten": "takes statements that an import has checked",
         "extract": "does what Session.extract does, session by session",

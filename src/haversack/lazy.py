@@ -1,6 +1,6 @@
 """Modules that are loaded when something in them is first used, so that a new process answers quickly.
 
-Importing itself is safe for threads (each module has a lock of its own), and nothing else is kept here.
+Importing itself is safe for threads: each module has a lock of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from threading import RLock
+from types import ModuleType
 from typing import Any, Generic, Self, TypeVar, overload
 
 __all__ = ["lazy", "offered", "once"]
@@ -78,9 +79,12 @@ class _Later:
 
     def __init__(self, module: str) -> None:
         self._module = module
+        self._loaded: ModuleType | None = None
 
     def __repr__(self) -> str:
         return f"lazy({self._module!r})"
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._module), name)
+        if self._loaded is None:
+            self._loaded = import_module(self._module)
+        return getattr(self._loaded, name)

@@ -195,6 +195,8 @@ _explained(
 _explained("Visits", "start get of", "It adds a visit of its own, or reads.")
 _explained("Audit", "read prune", "It reads, or removes what is older than anything that another verb writes.")
 
+_explained("Audit", "forget", "It changes what waits in memory, and reads.")
+_explained("Haversack", "allowances stays", "It leads to what counts requests and logins, and touches no memory.")
 _explained("Haversack", "audit jobs keys maintenance visits", "It leads to verbs that are listed themselves.")
 
 _FACE = (

@@ -48,7 +48,8 @@ class Call:
     @property
     def namespace(self) -> object:
         """None where it names none."""
-        return self.given[0] if self.given else None
+        first = self.given[0] if self.given else None
+        return first[0] if isinstance(first, list) and first else first
 
     def is_deaf_to(self, after: MemoryStore) -> bool:
         """Whether it only reads, and reads the same of a store that somebody else has changed meanwhile."""

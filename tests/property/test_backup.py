@@ -93,7 +93,7 @@ def test_a_damaged_backup_leaves_nothing(opened: Opened) -> None:
         lines = list(back_up(filled(MemoryStore()), "n"))
         damaged = {
             "no backup": [b'{"type": "header", "format": "haversack", "version": 1}\n', *lines[1:]],
-            "version 2": [lines[0].replace(b'"version":1', b'"version":2'), *lines[1:]],
+            "version 3": [lines[0].replace(b'"version":2', b'"version":3'), *lines[1:]],
             "cut short": lines[:-1],
             "damaged": [*lines[:2], *lines[3:]],
             "not JSON": [*lines[:3], b"{", *lines[3:]],

@@ -230,7 +230,7 @@ def test_an_open_exchange_is_cut_from_its_oldest_results_on(
     whole = build(100_000)
     assert [past.message for past in since] == list(whole.parts[1:])
     refused = False
-    for window in sorted(random.sample(range(30, whole.tokens), 12), reverse=True):
+    for window in sorted(random.sample(range(1, whole.tokens), 12), reverse=True):
         try:
             prompt = build(window)
         except BudgetError:

@@ -95,8 +95,7 @@ def differing(before: dict[str, Memory], after: dict[str, Memory]) -> set[str]:
 
 
 def _hide(memory: Memory, keep: str) -> Memory:
-    marks = {**memory.metadata, "haversack.duplicate_of": keep}
-    return replace(memory, superseded_by=keep, valid_to=memory.event_time, metadata=marks)
+    return replace(memory, superseded_by=keep, valid_to=memory.event_time, duplicate_of=keep)
 
 
 MEANS = Means(

@@ -25,6 +25,9 @@ ON_ITS_OWN = {
     "test_store.py": "No engine: the machine names its two set-ups, for the third is the oracle itself.",
     "test_plan.py": "No engine: the rules of a batch, which test_store holds every store to.",
     "test_recall.py": "No engine: an index over rows, which test_same_everywhere asks on every store.",
+    "test_early_answers.py": "No engine: an index behind its store, which test_same_everywhere asks on every store.",
+    "test_words_gone.py": "Two engines on one file are its subject, and every file beside it.",
+    "test_reads.py": "The rows that one file gives, counted by its store.",
     "test_growth.py": "The time of one call, which another engine would only disturb.",
 }
 """Files that open one otherwise, and why."""
@@ -106,9 +109,9 @@ class Noting:
     def __init__(self, store: Store, number: int, asked: list[int]) -> None:
         self._store, self._number, self._asked = store, number, asked
 
-    def namespaces(self) -> list[str]:
+    def namespaces(self, matching: str = "*", **named: Any) -> list[str]:
         self._asked.append(self._number)
-        return self._store.namespaces()
+        return self._store.namespaces(matching, **named)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)

@@ -83,9 +83,9 @@ FRESH = [f"the {colour} buoy marks depth {n}" for n in range(10) for colour in (
 TURNS = [{"role": "user", "content": f"message {n}"} for n in range(60)]
 MOST: dict[str, tuple[int, Call]] = {
     "recall": (1, lambda ns, _: ns.recall(QUERY)),
-    "remember": (5, lambda ns, _: ns.remember("the mill at Veere grinds barley")),
-    "remember what is nearly known": (6, lambda ns, _: ns.remember("boat 3 is blue and lies at berth 3", kind="fact")),
-    "remember_many": (6, lambda ns, _: ns.remember_many(FRESH)),
+    "remember": (4, lambda ns, _: ns.remember("the mill at Veere grinds barley")),
+    "remember what is nearly known": (5, lambda ns, _: ns.remember("boat 3 is blue and lies at berth 3", kind="fact")),
+    "remember_many": (5, lambda ns, _: ns.remember_many(FRESH)),
     "session.add": (1, lambda ns, _: ns.session("s").add("user", "good night")),
     "session.extend": (1, lambda ns, _: ns.session("s").extend(TURNS)),
     "session.extract": (10, lambda ns, _: ns.session("u").extract()),

@@ -67,6 +67,7 @@ def shape(index: Index) -> dict[str, object]:
         "speakers": index.speakers_named(frozenset(WORDS) | {"ada", "guest"}),
         "sessions": index.session_length[:],
         "sums": (index.present, index.total_length, index.total_size, index.in_roles, index.unembedded, index.upto),
+        "dated": index.dated,
         "extent": [part.tolist() if isinstance(part, np.ndarray) else part for part in index.extent],
     }
 
@@ -124,7 +125,8 @@ def by_id(index: Index) -> dict[str, dict[str, object]]:
     names: dict[str, Sequence[str]] = {"session": index.session_names, "speaker": codes}
     names |= dict.fromkeys(("previous", "following"), index.ids)
     told: dict[str, dict[str, object]] = {}
-    for row in np.flatnonzero(columns.flags & np.uint16(Flag.PRESENT)).tolist():
+    present: list[int] = np.flatnonzero(columns.flags & np.uint16(Flag.PRESENT)).tolist()
+    for row in present:
         held: dict[str, object] = {name: getattr(columns, name)[row].tolist() for name in (*SCHEMA, *WIDE)}
         held |= {name: None if held[name] == NOWHERE else known[held[name]] for name, known in names.items()}  # type: ignore[index]
         held["signs"] = index.signs.of(np.array([row]))[0].tolist()
@@ -132,7 +134,8 @@ def by_id(index: Index) -> dict[str, dict[str, object]]:
     for name, postings in (("words", index.words), ("facets", index.facets)):
         for run in postings.runs():
             for key, row, count in zip(run.spread().tolist(), run.rows.tolist(), run.counts.tolist(), strict=True):
-                told.get(index.ids[row], {})[f"{name} {key}"] = count
+                if row in present:  # an id that was erased and came again has two rows
+                    told[index.ids[row]][f"{name} {key}"] = count
     return told
 
 

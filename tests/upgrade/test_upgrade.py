@@ -30,7 +30,32 @@ def test_a_kept_store_answers_as_it_did(kept: Path, tmp_path: Path) -> None:
     shutil.copy(kept / "store.sqlite3", path)
     with haversack.open(str(path)) as sack:
         told = _recorder().answers(sack)
-    assert json.loads(json.dumps(told)) == json.loads((kept / "answers.json").read_text("utf-8"))
+    recorded = json.loads((kept / "answers.json").read_text("utf-8"))
+    questions = _recorder().QUESTIONS
+    assert _without(told, questions) == _without(recorded, questions)
+    assert all(_words(told[name])[:1] == _words(recorded[name])[:1] for name in questions[:4])
+
+
+@pytest.mark.parametrize("kept", sorted(_HERE.glob("schema-*")), ids=lambda kept: kept.name)
+def test_a_kept_store_ranks_as_a_new_one_that_holds_the_same(kept: Path, tmp_path: Path) -> None:
+    """Rankings get better from release to release; what a store holds must not depend on which one wrote it."""
+    path = tmp_path / "store.db"
+    shutil.copy(kept / "store.sqlite3", path)
+    record = _recorder()
+    with haversack.open(str(path)) as sack, haversack.open(":memory:") as new:
+        new.maintenance.restore_backup(sack.namespace("user-alice").maintenance.backup())
+        both = [one.namespace("user-alice") for one in (sack, new)]
+        for question in record.QUESTIONS:
+            kept_hits, new_hits = (ns.recall(question, now=record.NOW, top_k=30) for ns in both)
+            assert [(hit.id, hit.score) for hit in kept_hits] == [(hit.id, hit.score) for hit in new_hits]
+
+
+def _without(told: dict[str, Any], questions: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in json.loads(json.dumps(told)).items() if name not in questions}
+
+
+def _words(answers: list[tuple[str, float]]) -> list[str]:
+    return [words for words, _ in answers]
 
 
 @pytest.mark.parametrize("kept", sorted(_HERE.glob("schema-*")), ids=lambda kept: kept.name)
@@ -43,3 +68,22 @@ def test_a_kept_store_forgets_for_good(kept: Path, tmp_path: Path) -> None:
         ns.forget(session="day-1", hard=True)
         assert [info.id for info in ns.sessions()] == ["day-2", "day-0"]
     assert all(b"wind force" not in file.read_bytes() for file in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kept", sorted(_HERE.glob("schema-*")), ids=lambda kept: kept.name)
+def test_marks_of_the_engine_leave_the_metadata_of_a_kept_store(kept: Path, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    shutil.copy(kept / "store.sqlite3", path)
+    with haversack.open(str(path)) as sack:
+        ns = sack.namespace("user-alice")
+        rows = ns.changes().memories
+        (soft,) = (row for row in rows if row.content == "Alice keeps a grey cat.")
+        assert (soft.deleted_at is not None, soft.stage_before, dict(soft.metadata)) == (True, "active", {})
+        assert not any(
+            key in row.metadata for row in rows for key in ("haversack.deleted_at", "haversack.duplicate_of")
+        )
+        (back,) = ns.restore(soft.id)
+        assert (back.stage, back.deleted_at, back.stage_before) == ("active", None, None)
+        assert [row.id for row in ns.page(kinds=["fact"], tags=["units"]).memories] == [
+            row.id for row in rows if row.tags == ("units",)
+        ]

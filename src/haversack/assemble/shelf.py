@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import lru_cache
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.frame import Frame, Heading, date_words
 from haversack.assemble.layout import Layout
 from haversack.budget import Container
+from haversack.cached import cached
 from haversack.model.memory import Kind, Memory
 from haversack.model.times import EPOCH
 from haversack.tokens.counter import Counter
@@ -93,7 +93,7 @@ def _group_key(memory: Memory) -> _Key | None:
     return None if source.document is None else (source.document, None)
 
 
-@lru_cache(maxsize=4_096)
+@cached(4_096)
 def _group_heading(frame: Frame, name: str, day: date | None) -> Heading:
     return frame.group("document", name) if day is None else frame.group("session", date_words(day))
 

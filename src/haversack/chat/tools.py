@@ -195,7 +195,9 @@ async def _bearing(url: str, server: ToolServer, stack: AsyncExitStack) -> Any:
     from mcp.client.streamable_http import streamable_http_client
 
     token = _variable(server.token_env or "")
-    client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=server.seconds)
+    client = httpx2.AsyncClient(
+        headers={"Authorization": f"Bearer {token}"}, timeout=server.seconds, follow_redirects=False
+    )
     return streamable_http_client(url, http_client=await stack.enter_async_context(client))
 
 

@@ -114,6 +114,11 @@ class Coordinator:
             flight.cancel.set()
         return flight is not None
 
+    def forget(self) -> None:
+        """Drop what was seen of sessions without a run in progress; they begin anew, as after a restart."""
+        with self._lock:
+            self._monitors = {name: seen for name, seen in self._monitors.items() if name in self._flights}
+
     def close(self, seconds: float = 5.0) -> bool:
         """Cancel what runs, start nothing more, and wait; whether all has ended."""
         with self._lock:

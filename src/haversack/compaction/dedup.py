@@ -14,15 +14,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
 from math import sqrt
 
 import msgspec
 
+from haversack.cached import cached
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
 from haversack.model.identity import SUBJECT
-from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Memory, Stage, Trust
 from haversack.model.text import fingerprint_form
 from haversack.scoring.words import key_of
@@ -121,7 +120,7 @@ def is_same_statement(new: str, old: str, similarity: float, policy: DedupPolicy
     return similarity >= policy.similarity and essence(new) == essence(old)
 
 
-@lru_cache(maxsize=2_048)  # one new statement is held against several
+@cached(2_048)  # one new statement is held against several
 def essence(text: str) -> tuple[frozenset[str], tuple[tuple[bool, int | str], ...]]:
     """What wordings that may be one statement have in common: names, and words and signs in the same order.
 
@@ -165,7 +164,7 @@ def _told_late(new: Memory, told: Sequence[Memory]) -> Admission:
 
     What was true until now at the time when it begins ends there.
     """
-    told = [one for one in told if _is_on_subject(new, one) and DUPLICATE_OF not in one.metadata]
+    told = [one for one in told if _is_on_subject(new, one) and one.duplicate_of is None]
     begins = _begins(new)
     later = [one for one in told if _begins(one) > begins and _TRUST[one.trust] >= _TRUST[new.trust]]
     if not later:
@@ -196,14 +195,12 @@ def succession(new: Memory, ended: Sequence[Memory]) -> tuple[Memory, ...]:
 
 def hidden_behind(duplicate: Memory, keep: str) -> Memory:
     """The duplicate, kept but never recalled; `unhidden` undoes it."""
-    marks = {**duplicate.metadata, DUPLICATE_OF: keep}
-    return replace(duplicate, superseded_by=keep, valid_to=duplicate.event_time, metadata=marks)
+    return replace(duplicate, superseded_by=keep, valid_to=duplicate.event_time, duplicate_of=keep)
 
 
 def unhidden(memory: Memory) -> Memory:
     """The inverse of `hidden_behind`."""
-    kept = {key: value for key, value in memory.metadata.items() if key != DUPLICATE_OF}
-    return replace(memory, superseded_by=None, valid_to=None, metadata=kept)
+    return replace(memory, superseded_by=None, valid_to=None, duplicate_of=None)
 
 
 def plan_dedup(memories: Iterable[Memory], similar: Similar, policy: DedupPolicy) -> list[Merge]:
@@ -262,7 +259,7 @@ def _ends(new: Memory, old: Memory, similarity: float) -> bool:
     return _takes_up(new.content, old.content) and _is_spoken_of(subject, old.content)
 
 
-@lru_cache(maxsize=64)  # one new statement is held against several
+@cached(64)  # one new statement is held against several
 def _before_change(text: str) -> str | None:
     """What stands before the words that announce a change; None without any."""
     change = _CHANGE.search(text)
@@ -287,7 +284,7 @@ def _is_spoken_of(subject: str, old: str) -> bool:
     return all(_root(word) in theirs for word in _words(subject) if not _TIME.fullmatch(word))
 
 
-@lru_cache(maxsize=2_048)  # each new statement meets the same few again
+@cached(2_048)  # each new statement meets the same few again
 def _names_of(text: str) -> frozenset[str]:
     return frozenset(anchor for anchor in anchors(text) if not _TIME.fullmatch(anchor))
 
@@ -308,12 +305,12 @@ def _words(text: str) -> list[str]:
     return [word for group in split for word in group]
 
 
-@lru_cache(maxsize=2_048)
+@cached(2_048)
 def _form(text: str) -> str:
     return fingerprint_form(text)
 
 
-@lru_cache(maxsize=2_048)
+@cached(2_048)
 def _counted(text: str) -> tuple[Counter[str], int]:
     """Its words with their counts, and the sum of the squares of these."""
     counts = Counter(_words(text))

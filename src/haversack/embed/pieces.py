@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from haversack.cached import emptied_with_caches
 from haversack.model.text import normalized
 
 __all__ = ["PieceTokenizer"]
@@ -21,6 +22,10 @@ class PieceTokenizer:
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self._rows = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
         self._known: dict[str, tuple[int, ...]] = {}
+        emptied_with_caches(self._forget)
+
+    def _forget(self) -> None:
+        self._known = {}
 
     def pieces(self, text: str) -> list[int]:
         """Rows of the vocabulary, in order; a word that cannot be spelt with it gives none."""

@@ -1,14 +1,14 @@
 """Uses of memories: noted in memory, spilled into a journal, counted into the rows once.
 
 Reading stays cheap: a use is a number in a dictionary until a few hundred have gathered or a minute has passed. Then
-they become one journal record. Counting them into the rows (`flush`) takes the journal's records away in the same
-transaction, so each is counted once, whatever dies when. A process that dies loses at most what it had not spilled.
-Ranking does not look at uses; they matter to the lifecycle alone.
+they become one journal record, which no caller waits for. Counting them into the rows (`flush`) takes the journal's
+records away in the same transaction, so each is counted once, whatever dies when. A process that dies loses at most
+what it had not spilled. Ranking does not look at uses; they matter to the lifecycle alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,6 +17,7 @@ from typing import Protocol
 
 import msgspec
 
+from haversack.engine.deferring import DeferredWrites
 from haversack.errors import BusyError, ConflictError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.memory import Memory
@@ -75,36 +76,52 @@ class AccessLog:
     def __init__(self) -> None:
         self._waiting: dict[str, _Waiting] = {}
         self._lock = Lock()
+        self._writes = DeferredWrites()
 
     def note(self, core: Opened, namespace: str, ids: Iterable[str], at: datetime) -> None:
-        """Count one use of each; now and then this writes one small record."""
+        """Count one use of each; now and then one small record is written soon after."""
         with self._lock:
             waiting = self._waiting.setdefault(namespace, _Waiting(since=at))
             for name in ids:
                 waiting.uses[name] = _more(waiting.uses.get(name), Use(count=1, last=at))
             full = len(waiting.uses) >= _MOST or at - waiting.since >= _LONGEST
         if full:
-            with suppress(StoreError, ConflictError):  # a store that cannot be written now is still read from
-                self.spill(core, namespace)
+            self._writes.soon(namespace, lambda: self._try_to_spill(core, namespace))
+
+    def wait(self) -> None:
+        """Wait until what was due is in the journal."""
+        self._writes.wait()
 
     def spill(self, core: Opened, namespace: str) -> None:
         """Put what waits into the journal; when the store is busy, it goes on waiting."""
+        self.wait()
+        self._spill(core, namespace)
+
+    def _try_to_spill(self, core: Opened, namespace: str) -> None:
+        with suppress(StoreError, ConflictError):  # a store that cannot be written now is still read from
+            self._spill(core, namespace)
+
+    def _spill(self, core: Opened, namespace: str) -> None:
         with self._lock:
             waiting = self._waiting.pop(namespace, None)
         if waiting is None or not waiting.uses:
             return
         try:
-            persisting(lambda: _journal(core, namespace, waiting))
+            persisting(lambda: _journal(core, namespace, waiting.uses, waiting.since))
         except (BusyError, ConflictError):
             with self._lock:
-                self._waiting.setdefault(namespace, waiting)
+                later = self._waiting.setdefault(namespace, waiting)
+                if later is not waiting:
+                    later.since = waiting.since
+                    for name, use in waiting.uses.items():
+                        later.uses[name] = _more(later.uses.get(name), use)
             raise
 
     def close(self, core: Opened) -> None:
         """Spill everything that can be."""
+        self._writes.close()
         for namespace in list(self._waiting):
-            with suppress(StoreError, ConflictError):
-                self.spill(core, namespace)
+            self._try_to_spill(core, namespace)
 
     def forget(self, namespace: str, ids: Iterable[str]) -> None:
         """Drop what waits about memories that are gone."""
@@ -143,14 +160,20 @@ def _clean(core: Opened, namespace: str, gone: set[str]) -> None:
             core.store.apply(namespace, Batch(records=cleaned))
 
 
-def _journal(core: Opened, namespace: str, waiting: _Waiting) -> None:
-    """One record; what was used and is gone since is left out."""
-    there = [memory.id for memory in core.store.memories(namespace, list(waiting.uses))]
-    if there:
-        key = make_id(waiting.since, core.entropy(ENTROPY_BYTES))
-        value = msgspec.json.encode({name: waiting.uses[name] for name in there})
-        record = Written(collection=COLLECTION, key=key, value=value, expected=0)
-        core.store.apply(namespace, Batch(records=(record,), made_of=tuple(there)))
+def _journal(core: Opened, namespace: str, uses: Mapping[str, Use], at: datetime) -> None:
+    """One record; what was used and is gone since is left out. Seldom anything is: only then the rows are read."""
+    try:
+        _write(core, namespace, uses, at)
+    except ConflictError:
+        there = [memory.id for memory in core.store.memories(namespace, list(uses))]
+        if there:
+            _write(core, namespace, {name: uses[name] for name in there}, at)
+
+
+def _write(core: Opened, namespace: str, uses: Mapping[str, Use], at: datetime) -> None:
+    key = make_id(at, core.entropy(ENTROPY_BYTES))
+    record = Written(collection=COLLECTION, key=key, value=msgspec.json.encode(uses), expected=0)
+    core.store.apply(namespace, Batch(records=(record,), made_of=tuple(uses)))
 
 
 def _count(core: Opened, namespace: str, page: Sequence[Record]) -> int:

@@ -95,7 +95,10 @@ def lifecycle(core: Core, namespace: str, *, execute: bool, flush: bool) -> Life
     flushed = access.flush(core, namespace) if flush or execute else 0
     with core.recall.erasing(namespace) if execute else nullcontext():
         done = age(desk_of(core, namespace), policy_of(core, namespace), execute=execute)
-    access.drop(core, namespace, [each.memory for each in done.transitions if execute and each.action == "erase"])
+        erased = [each.memory for each in done.transitions if execute and each.action == "erase"]
+        access.drop(core, namespace, erased)
+        if erased:
+            core.erased(namespace)
     return replace(done, flushed=flushed)
 
 

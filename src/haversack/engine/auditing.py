@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,10 +13,11 @@ import msgspec
 from haversack.engine.core import Core
 from haversack.errors import InputError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
-from haversack.store.port import SYSTEM, Batch, Written
+from haversack.model.query import Filter
+from haversack.store.port import SYSTEM, Batch, Store, Written
 from haversack.store.records import Collection
 
-__all__ = ["AUDIT", "DEEDS", "Audit", "Deed"]
+__all__ = ["AUDIT", "DEEDS", "Audit", "Deed", "is_over", "veil"]
 
 AUDIT = "audit"
 _PAGE = 500
@@ -47,6 +49,17 @@ class Deed:
 DEEDS = Collection(AUDIT, Deed)
 
 
+def veil(session: str) -> str:
+    """Return a word that tells nothing and is the same for the same session, so that sums stand."""
+    return f"forgotten:{hashlib.sha256(session.encode()).hexdigest()[:32]}"
+
+
+def is_over(store: Store, namespace: str, session: str) -> bool:
+    """Whether neither a turn nor a memory of a session is left."""
+    said = store.turns(namespace, session, limit=1)
+    return not said and not store.select(namespace, Filter(session=session), now=None, limit=1)
+
+
 class Audit:
     """The audit of one store. Entries gather in memory until `flush`; `now=True` writes at once."""
 
@@ -76,7 +89,15 @@ class Audit:
             waiting, self._waiting = self._waiting, []
         if waiting:
             records = tuple(
-                Written(collection=AUDIT, key=deed.id, value=msgspec.json.encode(deed), expected=0) for deed in waiting
+                Written(
+                    collection=AUDIT,
+                    key=deed.id,
+                    value=msgspec.json.encode(deed),
+                    expected=0,
+                    about=deed.namespace,
+                    session=deed.session,
+                )
+                for deed in waiting
             )
             try:
                 self._core.store.apply(SYSTEM, Batch(records=records))
@@ -84,6 +105,20 @@ class Audit:
                 with self._lock:
                     self._waiting = waiting + self._waiting
                 raise
+
+    def forget(self, namespace: str) -> None:
+        """Veil, in what waits, the names of sessions of which nothing is left in this namespace."""
+        with self._lock:
+            named = {deed.session for deed in self._waiting if deed.namespace == namespace and deed.session is not None}
+        over = {session for session in named if is_over(self._core.store, namespace, session)}
+        if over:
+            with self._lock:
+                self._waiting = [
+                    replace(deed, session=veil(deed.session))
+                    if deed.namespace == namespace and deed.session in over
+                    else deed
+                    for deed in self._waiting
+                ]
 
     def read(
         self,
@@ -97,7 +132,7 @@ class Audit:
         """Entries behind the id `after`, oldest first, that meet every condition given."""
         self.flush()
         place = max(after, make_id(since - timedelta(milliseconds=1), b"\xff" * ENTROPY_BYTES) if since else "")
-        while page := self._core.store.records(SYSTEM, AUDIT, after=place, limit=_PAGE):
+        while page := self._core.store.records(SYSTEM, AUDIT, after=place, limit=_PAGE, about=namespace):
             for deed in DEEDS.values_of(page):
                 if until is not None and deed.at is not None and deed.at >= until:
                     return

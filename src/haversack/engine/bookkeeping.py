@@ -9,6 +9,7 @@ from haversack.compaction.extraction.extractor import READ_UPTO
 from haversack.compaction.view import VIEWS
 from haversack.engine.access import USES
 from haversack.engine.aging import POLICIES
+from haversack.engine.allowances import ALLOWANCES
 from haversack.engine.auditing import DEEDS
 from haversack.engine.calibrating import CALIBRATIONS
 from haversack.engine.costing import CALLS
@@ -17,6 +18,7 @@ from haversack.engine.feedback import VOTES
 from haversack.engine.jobs import JOB_RECORDS
 from haversack.engine.keys import KEY_USES, KEYS
 from haversack.engine.receipts import RECEIPTS
+from haversack.engine.stays import STAYS
 from haversack.engine.trims import TALLIES
 from haversack.engine.visits import FRAMES, PLACES
 from haversack.maintenance.archive import EXCHANGES, SCHEDULES, SNAPSHOTS
@@ -46,6 +48,7 @@ _OWN: tuple[Collection[Any], ...] = (
 )
 """Those of a namespace. Records of `hidden` have no value; those of `segment` are made again when they are damaged."""
 _SPANNING: tuple[Collection[Any], ...] = (
+    ALLOWANCES,
     ASKED,
     CALIBRATIONS,
     DECIDED,
@@ -57,6 +60,7 @@ _SPANNING: tuple[Collection[Any], ...] = (
     PLACES,
     SCHEDULES,
     SNAPSHOTS,
+    STAYS,
     *_EVERYWHERE,
 )
 _PAGE = 1_000

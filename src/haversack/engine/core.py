@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from haversack.engine.access import AccessLog
+from haversack.engine.erasers import Erasers
 from haversack.engine.prices import PriceBook
 from haversack.engine.runs import Runs
 from haversack.engine.settings import MemorySettings, Settings
@@ -60,17 +61,17 @@ class Core:
     trims: TrimLog = field(default_factory=TrimLog)
     """What was left out for want of room and is not in the store yet."""
     runs: Runs = field(default_factory=Runs)
-    buffers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
-    """What writes down what waits in memory, so that an erasure reaches it."""
+    erasers: Erasers = field(default_factory=Erasers)
+    """What an erasure must reach in this process."""
     readers: list[Callable[[Sequence[str]], None]] = field(default_factory=list[Callable[[Sequence[str]], None]])
     """Who is told which namespaces a question has just read; they return at once."""
     telling: set[str] = field(default_factory=set[str])
     """Namespaces that are known to hold statements."""
 
-    def write_down(self) -> None:
-        """Write what the buffers hold."""
-        for flush in self.buffers:
-            flush()
+    def erased(self, namespace: str) -> None:
+        """Drop what this process holds of the namespace and is erased from the store."""
+        if not self.recall.catch_up(namespace):
+            self.erasers.forget(namespace)
 
     def was_read(self, namespaces: Sequence[str]) -> None:
         """Tell that a question has read these namespaces."""

@@ -15,7 +15,7 @@ from haversack.model.times import EPOCH
 from haversack.store.port import Batch, Written
 from haversack.store.records import Collection
 
-__all__ = ["CALLS", "COLLECTION", "calls", "metered"]
+__all__ = ["CALLS", "COLLECTION", "booking", "calls", "metered"]
 
 COLLECTION = "cost"
 """Records by ids that sort by time. They hold no words, and they go with their namespace."""
@@ -53,11 +53,15 @@ def calls(
         after = page[-1].key
 
 
-def _book(core: Core, call: Call) -> None:
+def booking(core: Core, call: Call) -> Written:
+    """Return the record that books a call."""
     key = make_id(call.at, core.entropy(ENTROPY_BYTES))
-    record = Written(collection=COLLECTION, key=key, value=call.encode(), expected=0)
+    return Written(collection=COLLECTION, key=key, value=call.encode(), expected=0, session=call.session)
+
+
+def _book(core: Core, call: Call) -> None:
     with suppress(StoreError):  # the answer is paid for: it is not thrown away because its price could not be kept
-        core.store.apply(call.namespace, Batch(records=(record,)))
+        core.store.apply(call.namespace, Batch(records=(booking(core, call),)))
 
 
 def _allow(core: Core, namespace: str) -> None:

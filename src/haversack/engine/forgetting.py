@@ -8,7 +8,6 @@ leaves a tombstone that keeps them from being extracted or imported again.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -99,11 +98,11 @@ def plan(core: Core, namespace: str, aim: Aim, *, hard: bool) -> Forgotten:
     if not hard:
         asked = tuple(memory.id for memory in _aimed_at(core, namespace, aim, hard=False))
         return Forgotten(namespace=namespace, hard=False, preview=True, memories=asked, everything=aim.everything)
-    return _planned(core, namespace, aim)
+    return _planned(core, namespace, aim)[0]
 
 
-def _planned(core: Core, namespace: str, aim: Aim) -> Forgotten:
-    """What a hard forget removes; what comes of it is asked for level by level, not looked for among all there is."""
+def _planned(core: Core, namespace: str, aim: Aim) -> tuple[Forgotten, list[Memory]]:
+    """What a hard forget removes, with its memories; what comes of it is asked for level by level, not looked for."""
     aimed = _aimed_at(core, namespace, aim, hard=True)
     asked = tuple(memory.id for memory in aimed)
     turns = {turn for memory in aimed for turn in _said(memory)}
@@ -113,7 +112,7 @@ def _planned(core: Core, namespace: str, aim: Aim) -> Forgotten:
         touched.add(aim.filter.session)
         turns |= {turn.id for turn in core.store.turns(namespace, aim.filter.session)}
     gone = {*asked, *(one.id for one in derived)}
-    return Forgotten(
+    planned = Forgotten(
         namespace=namespace,
         hard=True,
         preview=True,
@@ -123,16 +122,18 @@ def _planned(core: Core, namespace: str, aim: Aim) -> Forgotten:
         sessions=_emptied(core.store, namespace, touched, turns, gone) if touched else (),
         everything=aim.everything,
     )
+    return planned, [*aimed, *derived]
 
 
 def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -> Forgotten:
     """Remove what `plan` says and tell exactly what went."""
     if not hard:
         return persisting(lambda: _hide(core, namespace, aim, now))
-    core.write_down()
+    core.erasers.write_down()
     with core.recall.erasing(namespace):
         planned = persisting(lambda: _forget_hard(core, namespace, aim), tries=_TRIES)
         access.drop(core, namespace, (*planned.memories, *planned.derived))
+        core.erased(namespace)
         is_scrubbed = scrubbed(core.store)
     return replace(certified(replace(planned, preview=False, at=now)), scrubbed=is_scrubbed)
 
@@ -165,11 +166,11 @@ def _hide(core: Core, namespace: str, aim: Aim, now: datetime) -> Forgotten:
 def _forget_hard(core: Core, namespace: str, aim: Aim) -> Forgotten:
     """Plan and erase; ConflictError when anything was written in between, for it may come from what is erased."""
     seen = core.store.sequence(namespace)
-    planned = _planned(core, namespace, aim)
+    planned, going = _planned(core, namespace, aim)
     _erase_beside(core, aim, planned)
     _unname(core.store, planned)
     whole = () if aim.filter is None or not _whole_session(aim.filter) else (str(aim.filter.session),)
-    done = _erase(core.store, planned, seen, whole)
+    done = _erase(core.store, planned, going, seen, whole)
     return replace(planned, turns=tuple(sorted({*planned.turns, *done.erased_turns})))
 
 
@@ -180,21 +181,28 @@ def erase(store: Store, what: Forgotten) -> Applied:
     goes.
     """
     _unname(store, what)
-    return persisting(lambda: _erase(store, what, store.sequence(what.namespace)))
+    return persisting(lambda: _erase_found(store, what))
+
+
+def _erase_found(store: Store, what: Forgotten) -> Applied:
+    seen = store.sequence(what.namespace)
+    ids = () if what.everything else what.memories + what.derived
+    return _erase(store, what, store.memories(what.namespace, ids) if ids else (), seen)
 
 
 def _unname(store: Store, what: Forgotten) -> None:
     persisting(lambda: unname(store, what.namespace, None if what.everything else what.sessions))
 
 
-def _erase(store: Store, what: Forgotten, seen: int, sessions: tuple[str, ...] = ()) -> Applied:
+def _erase(
+    store: Store, what: Forgotten, going: Sequence[Memory], seen: int, sessions: tuple[str, ...] = ()
+) -> Applied:
     erasure = Erasure(
         memories=what.memories + what.derived, turns=what.turns, sessions=sessions, everything=what.everything
     )
     records: tuple[Written, ...] = ()
     rows: tuple[Memory, ...] = ()
     if not what.everything:
-        going = store.memories(what.namespace, what.memories + what.derived)
         records = (*unnamed(store, what.namespace, what.sessions), *_opened(store, what, going))
         rows = _released(store, what, going)
     return store.apply(what.namespace, Batch(erase=erasure, memories=rows, records=records, sequence=seen))
@@ -270,16 +278,14 @@ def derived_from(store: Store, namespace: str, sources: set[str], known: set[str
 
 def _emptied(store: Store, namespace: str, sessions: set[str], turns: set[str], gone: set[str]) -> tuple[str, ...]:
     """Those of these sessions that keep neither a turn nor a memory."""
-    going = Counter(turn.session for turn in store.turns_by_id(namespace, list(turns)))
-    there = {info.id: info.turns for info in store.sessions(namespace)}
-    silent = (name for name in sorted(sessions) if going[name] == there.get(name, 0))
-    return tuple(name for name in silent if _has_only(store, namespace, name, gone))
+    return tuple(name for name in sorted(sessions) if _has_only(store, namespace, name, turns, gone))
 
 
-def _has_only(store: Store, namespace: str, session: str, gone: set[str]) -> bool:
-    """Whether every memory of a session is among these."""
-    found = store.select(namespace, Filter(session=session), now=None, limit=len(gone) + 1)
-    return gone.issuperset(memory.id for memory in found)
+def _has_only(store: Store, namespace: str, session: str, turns: set[str], memories: set[str]) -> bool:
+    """Whether every turn and memory of a session is among these."""
+    said = store.turns(namespace, session, limit=len(turns) + 1)
+    found = store.select(namespace, Filter(session=session), now=None, limit=len(memories) + 1)
+    return turns.issuperset(turn.id for turn in said) and memories.issuperset(memory.id for memory in found)
 
 
 def scrubbed(store: Store) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,18 +19,24 @@ from haversack.model.text import namespace_label
 from haversack.store.port import Batch
 
 if TYPE_CHECKING:
+    from haversack.engine import allowances as _allowances
     from haversack.engine import auditing as _auditing
     from haversack.engine import jobs as _jobs
     from haversack.engine import keeping as _keeping
     from haversack.engine import keys as _keys
     from haversack.engine import renewing as _renewing
+    from haversack.engine import stays as _stays
+    from haversack.engine import threads as _threads
     from haversack.engine import visits as _visits
 else:
+    _allowances = lazy("haversack.engine.allowances")
     _auditing = lazy("haversack.engine.auditing")
     _jobs = lazy("haversack.engine.jobs")
     _keeping = lazy("haversack.engine.keeping")
     _keys = lazy("haversack.engine.keys")
     _renewing = lazy("haversack.engine.renewing")
+    _stays = lazy("haversack.engine.stays")
+    _threads = lazy("haversack.engine.threads")
     _visits = lazy("haversack.engine.visits")
 
 __all__ = ["Haversack"]
@@ -43,6 +49,8 @@ class Haversack:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._closed = False
+        core.erasers.add(core.runs.forget)
+        core.recall.on_erased = core.erasers.forget
         if core.embedder is not None and core.settings.reembed is Reembed.BACKGROUND:
             core.readers.append(self._look)
 
@@ -63,13 +71,23 @@ class Haversack:
     def audit(self) -> _auditing.Audit:
         """Who did what to which memory when."""
         audit = _auditing.Audit(self._core)
-        self._core.buffers.append(audit.flush)
+        self._core.erasers.add(audit.forget, write_down=audit.flush)
         return audit
 
     @once
     def visits(self) -> _visits.Visits:
         """Sessions that clients open and close."""
         return _visits.Visits(self._core)
+
+    @once
+    def allowances(self) -> _allowances.Allowances:
+        """What callers may still do this minute."""
+        return _allowances.Allowances(self._core)
+
+    @once
+    def stays(self) -> _stays.Stays:
+        """Who came in through a door with a cookie."""
+        return _stays.Stays(self._core)
 
     @once
     def jobs(self) -> _jobs.JobBoard:
@@ -80,6 +98,11 @@ class Haversack:
     def maintenance(self) -> _keeping.StoreMaintenance:
         """Snapshots, resets, moves, and how the store is."""
         return _keeping.StoreMaintenance(self._core, self.jobs)
+
+    @once
+    def threads(self) -> _threads.Threads:
+        """Where `async` code makes its calls; as many as `engine.threads` says."""
+        return _threads.Threads(self._core.settings.threads)
 
     @once
     def _renewal(self) -> _renewing.Renewal:
@@ -97,9 +120,14 @@ class Haversack:
         """
         return Namespace(self._core, namespace_label(name))
 
-    def namespaces(self) -> list[str]:
-        """Names of all namespaces that hold anything."""
-        return self._core.store.namespaces()
+    def namespaces(
+        self, matching: Iterable[str] | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[str]:
+        """Return the names of the namespaces that hold anything, sorted: behind the name `after`, at most `limit`.
+
+        With `matching` only those that one of these means: an exact name, or a prefix with a star at its end.
+        """
+        return self._core.store.namespaces(matching, after=after, limit=limit)
 
     def learn(self, model: str, *, counted: int, reported: int) -> None:
         """Tell how many tokens a provider reported for a prompt that was counted here as so many.
@@ -127,6 +155,8 @@ class Haversack:
             return
         self._closed = True
         made = vars(self)
+        if "threads" in made:
+            self.threads.close()
         if "_renewal" in made:
             self._renewal.close()
         if "jobs" in made:

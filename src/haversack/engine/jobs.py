@@ -8,8 +8,7 @@ Owners take turns, and upkeep of the whole store has a thread of its own.
 from __future__ import annotations
 
 import logging
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -22,7 +21,7 @@ import msgspec
 from haversack.engine.core import Core
 from haversack.engine.turns import Claim, Shares, Turns
 from haversack.errors import HaversackError, NotFoundError, StoreError, outward
-from haversack.store.port import SYSTEM, Batch, Record, Written
+from haversack.store.port import SYSTEM, Batch, Written
 from haversack.store.records import Collection
 from haversack.store.retry import persisting
 
@@ -181,12 +180,18 @@ class JobBoard:
             raise NotFoundError(f"no job {job_id!r}")
         return self._seen(job)
 
-    def all(self, *, limit: int = 1_000) -> list[Job]:
-        """The latest jobs, oldest first."""
-        latest: deque[Record] = deque(maxlen=limit)
-        while page := self._core.store.records(SYSTEM, JOBS, after=latest[-1].key if latest else ""):
-            latest.extend(page)
-        return list(map(self._seen, JOB_RECORDS.values_of(latest)))
+    def all(self, namespaces: Iterable[str] | None = None, *, limit: int = 1_000) -> list[Job]:
+        """Return the latest jobs, oldest first; only those in these namespaces (a star at the end: all that begin so).
+
+        Jobs are many: `limit` of them are read, and none of another namespace.
+        """
+        latest = (
+            record
+            for about in ([None] if namespaces is None else dict.fromkeys(namespaces))
+            for record in self._core.store.records(SYSTEM, JOBS, about=about, newest=True, limit=limit)
+        )
+        found = sorted({record.key: record for record in latest}.items())[-limit:]
+        return list(map(self._seen, JOB_RECORDS.values_of(record for _, record in found)))
 
     def cancel(self, job_id: str) -> Job:
         """Ask a job of any process to stop at its next report; one that is over stays as it is."""
@@ -332,6 +337,6 @@ class JobBoard:
                 return stored
             job = replace(job, cancel_requested=job.cancel_requested or stored.cancel_requested)
         value, version = msgspec.json.encode(job), 0 if record is None else record.version
-        written = Written(collection=JOBS, key=job.id, value=value, expected=version)
+        written = Written(collection=JOBS, key=job.id, value=value, expected=version, about=job.namespace)
         self._core.store.apply(SYSTEM, Batch(records=(written,)))
         return job

@@ -197,7 +197,7 @@ class StoreMaintenance:
         names = core.store.namespaces() if namespaces is None else list(namespaces)
         alone = names[0] if namespaces is not None and len(names) == 1 else None
         expected = alone or ("everything" if core.site is None else core.site.path.name)
-        core.write_down()
+        core.erasers.write_down()
         done = reset(
             desk_of(core, SYSTEM),
             names,
@@ -209,6 +209,7 @@ class StoreMaintenance:
         )
         for name in names if execute else ():
             core.recall.forget(name)
+            core.erasers.forget(name)
         return replace(done, scrubbed=self.scrub()) if execute else done
 
     def scrub(self) -> bool:

@@ -23,7 +23,7 @@ from msgspec import UNSET, UnsetType
 
 from haversack.engine.core import Core
 from haversack.errors import ConflictError, InputError, NotFoundError, nearest
-from haversack.model.text import label
+from haversack.model.text import label, matches
 from haversack.store.port import SYSTEM, Batch, Record, Written
 from haversack.store.records import Collection
 from haversack.store.retry import persisting
@@ -335,11 +335,6 @@ def _new_records(stored: _Stored) -> tuple[Written, ...]:
 def _with_uses(key: Key, record: Record | None) -> Key:
     used = KEY_USES.value_of(record)
     return key if used is None else replace(key, uses=used.uses, last_used_at=used.last_used_at)
-
-
-def matches(pattern: str, namespace: str) -> bool:
-    """Whether a pattern of a key means this namespace: an exact name, or a prefix with a star at its end."""
-    return namespace.startswith(pattern[:-1]) if pattern.endswith("*") else namespace == pattern
 
 
 def read_scope(scope: str) -> Scope:

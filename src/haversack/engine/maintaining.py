@@ -76,7 +76,7 @@ class NamespaceMaintenance:
 
         Beside what `take_out` gives it holds vectors, places, and what keeps erased words from coming back.
         """
-        self._core.write_down()
+        self._core.erasers.write_down()
         return back_up(self._core.store, self._namespace)
 
     def health(self) -> NamespaceHealth:

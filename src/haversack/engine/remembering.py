@@ -20,7 +20,7 @@ from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, successors_of
 from haversack.model.query import Filter
 from haversack.model.text import label
-from haversack.store.port import Batch
+from haversack.store.port import Batch, Said
 from haversack.store.retry import persisting
 
 __all__ = ["remember"]
@@ -48,8 +48,9 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
 def _store(core: Core, namespace: str, drafts: Sequence[_Draft], ids: Iterator[str]) -> list[Memory]:
     now = drafts[0].memory.created_at if drafts else core.clock()
     decides = any(draft.supersedes or draft.memory.kind is not Kind.PASSAGE for draft in drafts)
-    seen = core.store.sequence(namespace) if decides else None
-    known = _known(core, namespace, drafts, now)
+    marks = [draft.key[0] for draft in drafts if draft.memory.kind is not Kind.PASSAGE]
+    said = core.store.said(namespace, marks) if decides else None
+    seen, known = (None, {}) if said is None else (said.sequence, _known(said, now))
     fresh = [draft for draft in drafts if known.setdefault(draft.key, draft.memory.id) == draft.memory.id]
     open_ones = [draft.memory for draft in fresh if draft.supersedes is None]
     admitted = admit_drafts(core, namespace, open_ones, now)
@@ -113,16 +114,14 @@ def _with_more(row: Memory, draft: _Draft) -> Memory:
     return replace(row, **{name: value for name, value in said.items() if name in draft.told})
 
 
-def _known(core: Core, namespace: str, drafts: Sequence[_Draft], now: datetime) -> dict[tuple[str, str], str]:
+def _known(said: Said, now: datetime) -> dict[tuple[str, str], str]:
     """Ids of stored statements by the key of drafts that say the same.
 
     Only those that recall would find: what has expired, ended or not begun does not stand for what is told now.
     """
-    marks = [draft.key[0] for draft in drafts if draft.memory.kind is not Kind.PASSAGE]
-    found = core.store.by_fingerprint(namespace, marks) if marks else {}
-    rows = {row.id: row for row in core.store.memories(namespace, list(found.values()))} if found else {}
-    there = ((mark, rows[name]) for mark, name in found.items() if name in rows)
-    return {(mark, row.speaker): row.id for mark, row in there if Filter().reason_against(row, now) is None}
+    return {
+        (mark, row.speaker): row.id for mark, row in said.memories.items() if Filter().reason_against(row, now) is None
+    }
 
 
 def _listed(items: Iterable[str | Mapping[str, object]]) -> list[str | Mapping[str, object]]:

@@ -48,6 +48,16 @@ class Runs:
                 self._services[name] = make(name)
             return self._services[name]
 
+    def forget(self, namespace: str) -> None:
+        """Drop what is known of a namespace's sessions, their names included; what runs goes on."""
+        with self._lock:
+            for place in [place for place in self.available if place[0] == namespace]:
+                del self.available[place]
+            behind = self._coordinators.get(namespace), self._extractions.get(namespace)
+        for each in behind:
+            if each is not None:
+                each.forget()
+
     def close(self) -> None:
         """Cancel what runs and wait for it; what was not finished leaves everything as it was."""
         with self._lock:

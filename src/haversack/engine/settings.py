@@ -102,9 +102,12 @@ class Settings:
     reembed: Reembed = Reembed.BACKGROUND
     """When memories without a vector of the present embedder get one: in the `background` once a question has met them,
     or only when `asked`."""
+    threads: int = 32
+    """Threads for the calls that reach an open store through a server, MCP, the inspector or `to_async`; a quarter as
+    many more check keys and whether the store answers, so that long calls keep nobody out."""
 
     def __post_init__(self) -> None:
-        for name, least in (("budget", 0), ("top_k", 1), ("chunk_tokens", 20), ("widest", 1)):
+        for name, least in (("budget", 0), ("top_k", 1), ("chunk_tokens", 20), ("widest", 1), ("threads", 1)):
             _check_whole(f"engine.{name}", getattr(self, name), least)
         _zone(self.time_zone)
         for name in self.layouts:

@@ -1,21 +1,23 @@
 """Important memories that keep being left out for want of room, and the budget that would have carried them.
 
 A count in memory until many have gathered or the store closes; then one small record per memory, which an erasure of
-the memory takes along. A caller who asks for a context pays for a few of these records now and then, however many
-there are.
+the memory takes along. A caller who asks for a context waits for none of these records; a few at a time are written
+now and then, however many there are.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from haversack.engine.deferring import DeferredWrites
 from haversack.errors import ConflictError, StoreError
 from haversack.store.port import Batch, Store, Written
 from haversack.store.records import Collection
@@ -31,7 +33,7 @@ IMPORTANT = 0.7
 
 COLLECTION = "trim"
 _MANY = 200
-"""Memories that wait before some of them are written down, and the calls between two times: callers seldom pay."""
+"""Memories that wait before some of them are written down, and the calls between two times."""
 _BETWEEN = 32
 _AT_ONCE = 50
 """Records of one transaction."""
@@ -62,6 +64,7 @@ class Tally:
         )
 
 
+_CARRIED = Tally(carried=1)
 TALLIES = Collection(COLLECTION, Tally)
 
 
@@ -93,6 +96,7 @@ class TrimLog:
     _since: int = 0
     """Calls since some were written down."""
     _lock: Lock = field(default_factory=Lock)
+    _writes: DeferredWrites = field(default_factory=DeferredWrites)
 
     def note(self, store: Store, namespace: str, candidates: Sequence[Candidate], context: Context) -> None:
         """Count what became of the important candidates of one context."""
@@ -102,17 +106,25 @@ class TrimLog:
         with self._lock:
             waiting = self._waiting.setdefault(namespace, {})
             for name, tally in noted.items():
-                if name in waiting or len(waiting) < _MOST:
-                    waiting[name] = waiting.get(name, Tally()).plus(tally)
+                before = waiting.get(name)
+                if before is not None:
+                    waiting[name] = before.plus(tally)
+                elif len(waiting) < _MOST:
+                    waiting[name] = tally
             self._since += 1
             is_due = len(waiting) >= _MANY and self._since >= _BETWEEN
             if is_due:
                 self._since = 0
         if is_due:
-            self._spill_some(store, namespace)
+            self._writes.soon(namespace, lambda: self._spill_some(store, namespace))
+
+    def wait(self) -> None:
+        """Wait until what was due is in the store."""
+        self._writes.wait()
 
     def spill(self, store: Store, namespace: str) -> None:
         """Put what waits into the store; a store that cannot be written now loses these counts and nothing else."""
+        self.wait()
         while self._spill_some(store, namespace):
             pass
 
@@ -128,6 +140,7 @@ class TrimLog:
 
     def close(self, store: Store) -> None:
         """Spill everything."""
+        self._writes.close()
         for namespace in list(self._waiting):
             self.spill(store, namespace)
 
@@ -169,17 +182,25 @@ def _add(store: Store, namespace: str, waiting: Mapping[str, Tally]) -> None:
 
 def _tallies(candidates: Sequence[Candidate], context: Context) -> dict[str, Tally]:
     important = [one for one in candidates if one.memory.importance >= IMPORTANT and one.filtered is None]
-    carried = frozenset(context.items) if important else frozenset[str]()
+    if not important:
+        return {}
+    carried, needed = frozenset(context.items), _needed(candidates)
     return {
-        one.memory.id: Tally(carried=1)
+        one.memory.id: _CARRIED
         if one.memory.id in carried
-        else Tally(trimmed=1, budget=context.budget, needed=_needed(one, candidates))
+        else Tally(trimmed=1, budget=context.budget, needed=needed[one.score])
         for one in important
     }
 
 
-def _needed(left_out: Candidate, candidates: Sequence[Candidate]) -> int:
-    return sum(one.price or 0 for one in candidates if one.filtered is None and one.score >= left_out.score)
+def _needed(candidates: Sequence[Candidate]) -> dict[float, int]:
+    """By score: the budget that would have carried everything that scored as much or more."""
+    prices = Counter[float]()
+    for one in candidates:
+        if one.filtered is None:
+            prices[one.score] += one.price or 0
+    scores = sorted(prices, reverse=True)
+    return dict(zip(scores, accumulate(prices[score] for score in scores), strict=True))
 
 
 def _stored(store: Store, namespace: str) -> Mapping[str, Tally]:

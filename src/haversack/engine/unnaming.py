@@ -5,90 +5,99 @@ What was counted stays, under a word that tells nothing and is the same for the 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import msgspec
 
-from haversack.engine.auditing import AUDIT, DEEDS
+from haversack.engine.auditing import AUDIT, DEEDS, veil
 from haversack.engine.costing import CALLS
 from haversack.engine.costing import COLLECTION as COSTS
 from haversack.engine.jobs import JOB_RECORDS, JOBS
-from haversack.engine.visits import PLACES, VISITS
+from haversack.engine.visits import VISITS
 from haversack.store.port import SYSTEM, Batch, Record, Store, Written
 
 __all__ = ["unname", "unnamed"]
 
 _PAGE = 1_000
+_Sessions: TypeAlias = "Collection[str] | None"
+"""Names of sessions; None: all."""
 
 
 def unnamed(store: Store, namespace: str, sessions: Collection[str]) -> tuple[Written, ...]:
-    """What an erasure of these sessions writes in their namespace, in its own transaction."""
-    if not sessions:
-        return ()
-
-    def call(record: Record) -> bytes | None:
-        before = CALLS.value_of(record)
-        if before is None or before.session is None or before.session not in sessions:
-            return record.value
-        return replace(before, session=_veil(before.session)).encode()
-
+    """Return what an erasure of these sessions writes in their namespace, in its own transaction."""
+    calls = (record for name in sessions for record in _records(store, namespace, COSTS, session=name))
     gone = (Written(collection=VISITS, key=name, value=None) for name in sessions)
-    return (*_rewritten(store, namespace, COSTS, call), *gone)
+    return (*filter(None, map(_veiled_call, calls)), *gone)
 
 
-def unname(store: Store, namespace: str, sessions: Collection[str] | None) -> None:
-    """Take these sessions (None: all) of the namespace out of what spans namespaces.
+def unname(store: Store, namespace: str, sessions: _Sessions) -> None:
+    """Take these sessions of the namespace out of what spans namespaces.
 
     An erasure comes after it, which rebuilds the files without the former bytes.
     """
-
-    def deed(record: Record) -> bytes | None:
-        before = DEEDS.value_of(record)
-        session = None if before is None or before.namespace != namespace else before.session
-        if before is None or session is None or not _is_among(session, sessions):
-            return record.value
-        return msgspec.json.encode(replace(before, session=_veil(session)))
-
-    def job(record: Record) -> bytes | None:
-        before = JOB_RECORDS.value_of(record)
-        told: Sequence[str] = () if before is None else before.result.get("problems", ())
-        if before is None or before.namespace != namespace or not any(_tells(line, sessions) for line in told):
-            return record.value
-        return msgspec.json.encode(replace(before, result={**before.result, "problems": []}))
-
-    def visit(record: Record) -> bytes | None:
-        is_gone = PLACES.value_of(record) == namespace and _is_among(record.key, sessions)
-        return None if is_gone else record.value
-
     if sessions is not None and not sessions:
         return
-    for collection, after in ((AUDIT, deed), (JOBS, job), (VISITS, visit)):
-        if records := tuple(_rewritten(store, SYSTEM, collection, after)):
-            store.apply(SYSTEM, Batch(records=records))
+    jobs = _records(store, SYSTEM, JOBS, about=namespace)
+    _rewrite(store, _of(store, AUDIT, namespace, sessions), _veiled_deed)
+    _rewrite(store, jobs, lambda record: _without_problems(record, sessions))
+    _rewrite(store, _of(store, VISITS, namespace, sessions), lambda record: _written(record, None, None))
 
 
-def _rewritten(
-    store: Store, namespace: str, collection: str, after: Callable[[Record], bytes | None]
-) -> Iterator[Written]:
-    """The records of a collection that are otherwise afterwards, or not there."""
+def _rewrite(store: Store, records: Iterator[Record], after: Callable[[Record], Written | None]) -> None:
+    if written := tuple(filter(None, map(after, records))):
+        store.apply(SYSTEM, Batch(records=written))
+
+
+def _of(store: Store, collection: str, namespace: str, sessions: _Sessions) -> Iterator[Record]:
+    for session in [None] if sessions is None else sessions:
+        yield from _records(store, SYSTEM, collection, about=namespace, session=session)
+
+
+def _records(
+    store: Store, namespace: str, collection: str, *, about: str | None = None, session: str | None = None
+) -> Iterator[Record]:
     last = ""
-    while page := store.records(namespace, collection, after=last, limit=_PAGE):
-        for record in page:
-            value = after(record)
-            if value != record.value:
-                yield Written(collection=collection, key=record.key, value=value, expected=record.version)
+    while page := store.records(namespace, collection, after=last, limit=_PAGE, about=about, session=session):
+        yield from page
         last = page[-1].key
 
 
-def _is_among(session: str, sessions: Collection[str] | None) -> bool:
-    return sessions is None or session in sessions
+def _veiled_call(record: Record) -> Written | None:
+    call = CALLS.value_of(record)
+    if call is None or call.session is None:
+        return None
+    veiled = veil(call.session)
+    return _written(record, replace(call, session=veiled).encode(), veiled)
 
 
-def _tells(line: str, sessions: Collection[str] | None) -> bool:
+def _veiled_deed(record: Record) -> Written | None:
+    deed = DEEDS.value_of(record)
+    if deed is None or deed.session is None:
+        return None
+    veiled = veil(deed.session)
+    return _written(record, msgspec.json.encode(replace(deed, session=veiled)), veiled)
+
+
+def _without_problems(record: Record, sessions: _Sessions) -> Written | None:
+    job = JOB_RECORDS.value_of(record)
+    told: Sequence[str] = () if job is None else job.result.get("problems", ())
+    if job is None or not any(_tells(line, sessions) for line in told):
+        return None
+    return _written(record, msgspec.json.encode(replace(job, result={**job.result, "problems": []})), None)
+
+
+def _written(record: Record, value: bytes | None, session: str | None) -> Written:
+    return Written(
+        collection=record.collection,
+        key=record.key,
+        value=value,
+        expected=record.version,
+        about=record.about,
+        session=session,
+    )
+
+
+def _tells(line: str, sessions: _Sessions) -> bool:
     return sessions is None or any(session in line for session in sessions)
-
-
-def _veil(session: str) -> str:
-    return f"forgotten:{hashlib.sha256(session.encode()).hexdigest()[:32]}"

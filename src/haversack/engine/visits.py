@@ -64,7 +64,8 @@ class Visits:
             last_at=now,
             metadata=dict(read_metadata(metadata)),
         )
-        place = Written(collection=VISITS, key=visit.id, value=msgspec.json.encode(visit.namespace))
+        name = msgspec.json.encode(visit.namespace)
+        place = Written(collection=VISITS, key=visit.id, value=name, about=visit.namespace, session=visit.id)
         self._core.store.apply(SYSTEM, Batch(records=(place,)))
         self._put(visit, 0)
         return visit

@@ -67,10 +67,10 @@ class Callers:
             raise self._failures.count(address_of(scope))
         return key
 
-    def admit_nobody(self, scope: Scope) -> None:
+    async def admit_nobody(self, scope: Scope) -> None:
         """Refuse a caller who shows no key, but to a store that never had one and on this machine alone."""
         try:
-            has_keys = self._read_token is not None or self._sack.keys.ever_existed()
+            has_keys = self._read_token is not None or await self._sack.threads.check(self._sack.keys.ever_existed)
         except StoreError:
             raise _cannot_read() from None
         if has_keys:
@@ -78,10 +78,9 @@ class Callers:
         check_local(Headers(scope=scope))
 
     async def _key_of(self, secret: str) -> Key | None:
-        """Our own keys are read here: one row by its id waits for nobody, and going to a thread costs many times it."""
         if secret.startswith("hvs_") or self._read_token is None:
-            return self._sack.keys.check(secret)
-        return await asyncio.to_thread(self._read_token, secret)
+            return await self._sack.threads.check(self._sack.keys.check, secret)
+        return await self._sack.threads.run(self._read_token, secret)  # it may fetch the provider's keys: not short
 
 
 def needs_key() -> Refused:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from haversack.guard.address import address_of
 from haversack.guard.settings import Limits
+from haversack.guard.waiting import client_left
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
 
 __all__ = ["STREAM", "connection"]
 
@@ -56,11 +60,14 @@ class _Impatient(H11Protocol):
         self._asking = _cancelled(self._asking)
         self._sending = _cancelled(self._sending)
         super().connection_lost(exc)
+        if self.cycle is not None:  # pyright: ignore[reportUnnecessaryComparison]
+            client_left(cast("Scope", self.cycle.scope))
 
     def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Who has said everything and closed that half still gets an answer that has an end; others are gone."""
+        """Who has said everything and closed that half still gets an answer that has an end, without a wait."""
         if self.cycle is None or self.cycle.more_body or self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison]
             return False
+        client_left(cast("Scope", self.cycle.scope))
         return STREAM not in self.cycle.scope.get("state", {})
 
     def data_received(self, data: bytes) -> None:

@@ -1,19 +1,32 @@
-"""How many requests may come, and how many may be at work at once. No I/O; the clock comes in as an argument."""
+"""How many requests may come, and how many may be at work at once. The clock comes in as an argument.
+
+What a key may do in a minute is shared by all servers of a store, where they are told how to borrow of it. Places to
+work are each server's own: they keep it from being overwhelmed, whatever the others do.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TypeAlias
 
+from haversack.engine.allowances import Lent
+from haversack.errors import ConflictError, StoreError
 from haversack.guard.refusal import Refused, too_many
 from haversack.guard.settings import Limits
 
-__all__ = ["Buckets", "Pace"]
+__all__ = ["Borrow", "Buckets", "Pace"]
+
+Borrow: TypeAlias = "Callable[[str, int, int], Awaitable[Lent]]"
+"""Takes of a name's allowance in the store: how much it is in a minute, and how much is wanted of it."""
 
 _MOST_NAMES = 10_000
+_SHARE = 50
+"""The part of a minute's allowance that is borrowed at a time."""
 
 
 @dataclass(slots=True)
@@ -46,6 +59,17 @@ class Buckets:
         return int(bucket.tokens)
 
 
+@dataclass(slots=True)
+class _Purse:
+    """What this server has borrowed of a key's allowance."""
+
+    coins: int = 0
+    left: int = 0
+    """What the store had left at that time."""
+    empty_until: float = 0.0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
 class _Places:
     """So many may be at work at once."""
 
@@ -67,8 +91,10 @@ class _Places:
 class Pace:
     """The pace of one server. Everything happens on its event loop, so nothing is locked."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, borrow: Borrow | None = None) -> None:
         self._limits = limits
+        self._borrow = borrow
+        self._purses: OrderedDict[str, _Purse] = OrderedDict()
         self._requests = Buckets(limits.key_per_minute)
         self._streams: Counter[str] = Counter()
         self._exports: Counter[str] = Counter()
@@ -85,6 +111,27 @@ class Pace:
         if left < 0:
             raise too_many(f"this key may make {most:,} requests a minute", -left)
         return most, left
+
+    async def admit(self, key: str, now: float) -> tuple[int, int]:
+        """Count a request of this key together with the other servers'; alone where the store cannot be asked."""
+        most = self._requests.per_minute
+        if self._borrow is None or not most:
+            return self.take(key, now)
+        purse = self._purses.setdefault(key, _Purse())
+        self._purses.move_to_end(key)
+        if len(self._purses) > _MOST_NAMES:
+            self._purses.popitem(last=False)
+        async with purse.lock:
+            if not purse.coins and now >= purse.empty_until:
+                try:
+                    lent = await self._borrow(key, most, max(1, most // _SHARE))
+                except (StoreError, ConflictError):
+                    return self.take(key, now)
+                purse.coins, purse.left, purse.empty_until = lent.granted, lent.left, now + lent.seconds
+            if not purse.coins:
+                raise too_many(f"this key may make {most:,} requests a minute", max(1, ceil(purse.empty_until - now)))
+            purse.coins -= 1
+            return most, purse.left + purse.coins
 
     @asynccontextmanager
     async def place(self, key: str) -> AsyncGenerator[None]:

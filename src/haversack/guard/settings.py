@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 from haversack.errors import ConfigError
 
@@ -36,7 +37,7 @@ class Limits:
     """Connections of one address (of IPv6, of one /64); beyond them the answer is 503. Behind a proxy all callers have
     one address: give it all of `connections` there."""
     active: int = 32
-    """Requests at work at once."""
+    """Requests at work at once; never more than `engine.threads`."""
     waiting: int = 64
     """Requests that may wait for a place; beyond them the answer is 429."""
     wait_seconds: float = 5.0
@@ -70,6 +71,10 @@ class Limits:
             least = _LEAST.get(item.name, 1)
             if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
                 raise ConfigError(f"server.limits.{item.name}={value!r} must be a number of at least {least}")
+
+    def within(self, threads: int) -> Self:
+        """Return the limits with no more requests at work than threads to do it: whoever has a place has a thread."""
+        return replace(self, active=min(self.active, threads))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

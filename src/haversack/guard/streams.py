@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -14,14 +14,14 @@ __all__ = ["while_it_opens"]
 
 
 async def while_it_opens(
-    app: ASGIApp, call: tuple[Scope, Receive, Send], opens: Callable[[], bool], *, every: float
+    app: ASGIApp, call: tuple[Scope, Receive, Send], opens: Callable[[], Awaitable[bool]], *, every: float
 ) -> None:
     """Let the application answer for as long as `opens` says so, asked after so many seconds again and again."""
     scope, receive, send = call
     answer = _Answer(send)
     work = asyncio.ensure_future(app(scope, receive, answer))
     try:
-        while not (await asyncio.wait({work}, timeout=every))[0] and _asked(opens):
+        while not (await asyncio.wait({work}, timeout=every))[0] and await _asked(opens):
             pass
         if work.done():
             work.result()
@@ -53,9 +53,9 @@ class _Answer:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _asked(opens: Callable[[], bool]) -> bool:
+async def _asked(opens: Callable[[], Awaitable[bool]]) -> bool:
     """Who cannot be asked about is let in no longer."""
     try:
-        return opens()
+        return await opens()
     except StoreError:
         return False

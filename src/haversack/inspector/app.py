@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -38,30 +41,30 @@ _STATUS: tuple[tuple[type[Exception], int, str], ...] = (
 def create_pages(entrance: Entrance, defaults: Defaults | None = None) -> ASGIApp:
     """All pages under `/inspector`, over the store of the entrance; whoever opened the store closes it afterwards."""
     routes = [
-        Route(HOME, home),
-        Route(f"{HOME}/", home),
-        Route(f"{HOME}/enter", coming.enter, methods=["GET", "POST"]),
-        Route(f"{HOME}/leave", coming.leave, methods=["POST"]),
-        Route(f"{HOME}/prompt", prompt.show),
-        Route(f"{HOME}/prompt.txt", prompt.text),
-        Route(f"{HOME}/prompt.svg", prompt.picture),
-        Route(f"{HOME}/memories", memories.show),
-        Route(f"{HOME}/memories.svg", memories.picture),
-        Route(f"{HOME}/memory", memory.show),
-        Route(f"{HOME}/memory.svg", memory.picture),
-        Route(f"{HOME}/memory/change", memory.change, methods=["POST"]),
-        Route(f"{HOME}/memory/forget", memory.forget, methods=["POST"]),
-        Route(f"{HOME}/sessions", sessions.show),
-        Route(f"{HOME}/session", sessions.one),
-        Route(f"{HOME}/session.svg", sessions.picture),
-        Route(f"{HOME}/health", health.show),
-        Route(f"{HOME}/health.svg", health.picture),
+        _Page(HOME, home),
+        _Page(f"{HOME}/", home),
+        _Page(f"{HOME}/enter", coming.enter, methods=["GET", "POST"]),
+        _Page(f"{HOME}/leave", coming.leave, methods=["POST"]),
+        _Page(f"{HOME}/prompt", prompt.show),
+        _Page(f"{HOME}/prompt.txt", prompt.text),
+        _Page(f"{HOME}/prompt.svg", prompt.picture),
+        _Page(f"{HOME}/memories", memories.show),
+        _Page(f"{HOME}/memories.svg", memories.picture),
+        _Page(f"{HOME}/memory", memory.show),
+        _Page(f"{HOME}/memory.svg", memory.picture),
+        _Page(f"{HOME}/memory/change", memory.change, methods=["POST"]),
+        _Page(f"{HOME}/memory/forget", memory.forget, methods=["POST"]),
+        _Page(f"{HOME}/sessions", sessions.show),
+        _Page(f"{HOME}/session", sessions.one),
+        _Page(f"{HOME}/session.svg", sessions.picture),
+        _Page(f"{HOME}/health", health.show),
+        _Page(f"{HOME}/health.svg", health.picture),
         Mount(f"{HOME}/static", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
     app = Starlette(
         routes=routes,
         middleware=[Middleware(Gate, entrance=entrance)],
-        exception_handlers={errors.HaversackError: failed, HTTPException: not_found},
+        exception_handlers={errors.HaversackError: _in_thread(failed), HTTPException: _in_thread(not_found)},
     )
     app.state.entrance = entrance
     app.state.defaults = defaults or Defaults()
@@ -90,3 +93,19 @@ def not_found(request: Request, error: Exception) -> Response:
 def _told(request: Request, status: int, title: str, words: str) -> Response:
     visitor: Visitor | None = getattr(request.state, "visitor", None)
     return page(request, "failed.html", status=status, visitor=visitor, title=title, words=words)
+
+
+class _Page(Route):
+    """A page that is made in the store's threads."""
+
+    def __init__(self, path: str, endpoint: Callable[[Request], Response], **more: Any) -> None:
+        super().__init__(path, _in_thread(endpoint), **more)
+
+
+def _in_thread(made: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:
+    @wraps(made)
+    async def answered(request: Request, *more: Exception) -> Response:
+        entrance: Entrance = request.app.state.entrance
+        return await entrance.sack.threads.run(made, request, *more)
+
+    return answered

@@ -1,16 +1,18 @@
 """Who may look: a one-time token, a key, or anybody on this machine; afterwards a cookie that means a stay.
 
-Stays live in memory. Each request asks the store again whether the key behind a stay is still good, so a revoked key
+Stays are in the store, so that every process that shows these pages knows them; only what a printed address opened
+belongs to the process that printed it. Each request asks whether the key behind a stay is still good, so a revoked key
 closes its pages at once.
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from threading import Lock
 
@@ -22,10 +24,6 @@ from haversack.errors import HaversackError, NotFoundError
 
 __all__ = ["Denied", "Entrance", "Visitor", "Way"]
 
-_LONGEST_PAUSE = timedelta(hours=12)
-_LONGEST_STAY = timedelta(hours=24)
-"""However busy it is: then the visitor comes in again."""
-_MOST = 1_000
 _BEGINNING = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -63,7 +61,7 @@ class Visitor:
 
     def namespaces(self) -> list[str]:
         """Names of those it reaches."""
-        return [name for name in self.sack.namespaces() if self.key.reaches(name)]
+        return self.sack.namespaces(self.key.namespaces)
 
     @property
     def may_write(self) -> bool:
@@ -80,14 +78,6 @@ class Visitor:
         self.sack.audit.note(Deed(who=self.key.id, did=did, namespace=namespace, memories=tuple(ids)), now=now)
 
 
-@dataclass(slots=True)
-class _Stay:
-    key: Key
-    proof: str
-    begun: datetime
-    seen: datetime
-
-
 @dataclass(slots=True, kw_only=True)
 class Entrance:
     """The door of one running inspector."""
@@ -97,10 +87,15 @@ class Entrance:
     clock: Callable[[], datetime]
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     """What the printed address holds, where the way is TOKEN."""
-    cookie: str = field(default_factory=lambda: f"haversack-{secrets.token_hex(4)}")
-    """Its name: browsers share cookies between the ports of one machine, so each inspector has its own."""
-    _stays: dict[str, _Stay] = field(default_factory=dict[str, _Stay])
+    cookie: str = ""
+    """Its name: browsers share cookies between the ports of one machine, so each store has its own, and each inspector
+    that printed an address."""
     _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        """Choose the name of the cookie."""
+        mark = secrets.token_hex(4) if self.way is Way.TOKEN else self.sack.stays.mark
+        self.cookie = self.cookie or f"haversack-{mark}"
 
     @property
     def asks(self) -> Way:
@@ -109,19 +104,15 @@ class Entrance:
 
     def visitor(self, cookie: str | None) -> Visitor | None:
         """Who this cookie means now, if anybody."""
-        now = self.clock()
-        with self._lock:
-            stay = self._stays.get(cookie or "")
-            if stay is None or now - stay.seen > _LONGEST_PAUSE or now - stay.begun > _LONGEST_STAY:
-                return None
-            stay.seen = now
-        if self.asks is Way.KEY:
-            key = self._live(stay.key.id, now)
-            if key is None:
-                self.leave(cookie)
-                return None
-            stay.key = key
-        return Visitor(sack=self.sack, key=stay.key, proof=stay.proof)
+        now, asks = self.clock(), self.asks
+        stay = self.sack.stays.find(cookie, now) if cookie else None
+        if cookie is None or stay is None:
+            return None
+        key = self._live(stay.key, now) if asks is Way.KEY else _owner()
+        if key is None or stay.way != asks:
+            self.leave(cookie)
+            return None
+        return Visitor(sack=self.sack, key=key, proof=_proof(cookie))
 
     def enter_by_token(self, given: str) -> str | None:
         """The cookie for whoever brings the token; it opens once."""
@@ -142,16 +133,13 @@ class Entrance:
 
     def leave(self, cookie: str | None) -> None:
         """End a stay."""
-        with self._lock:
-            self._stays.pop(cookie or "", None)
+        if cookie:
+            self.sack.stays.end(cookie)
 
     def _begin(self, key: Key) -> str:
-        name, now = secrets.token_urlsafe(32), self.clock()
-        with self._lock:
-            while len(self._stays) >= _MOST:
-                self._stays.pop(min(self._stays, key=lambda each: self._stays[each].seen))
-            self._stays[name] = _Stay(key=key, proof=secrets.token_urlsafe(24), begun=now, seen=now)
-        return name
+        cookie = secrets.token_urlsafe(32)
+        self.sack.stays.begin(cookie, key.id, self.asks, self.clock(), here=self.way is Way.TOKEN)
+        return cookie
 
     def _live(self, key_id: str, now: datetime) -> Key | None:
         try:
@@ -159,6 +147,11 @@ class Entrance:
         except NotFoundError:
             return None
         return key if key.is_live(now) else None
+
+
+def _proof(cookie: str) -> str:
+    """Return what only who has the cookie can know, and who sees it cannot make a cookie of."""
+    return hashlib.sha256(f"proof:{cookie}".encode()).hexdigest()
 
 
 def _owner() -> Key:

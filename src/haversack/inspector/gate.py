@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
@@ -48,6 +47,7 @@ class Gate:
     def __init__(self, app: ASGIApp, entrance: Entrance) -> None:
         self._app = app
         self._entrance = entrance
+        self._threads = entrance.sack.threads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request through with its visitor, or answer why not."""
@@ -62,7 +62,7 @@ class Gate:
     async def _check(self, scope: Scope, receive: Receive) -> Response | None:
         """The refusal, if any."""
         headers, path = Headers(scope=scope), scope["path"]
-        way = self._entrance.asks
+        way = await self._threads.check(lambda: self._entrance.asks)
         if way is not Way.KEY and not names_loopback(f"//{headers.get('host', '')}"):
             return PlainTextResponse("this inspector answers only to localhost\n", 421)
         if way is Way.OPEN:
@@ -76,7 +76,7 @@ class Gate:
             return PlainTextResponse("only GET and POST\n", 405)
         if path == _ENTER or path.startswith(f"{HOME}/static/"):
             return None
-        return None if await self._knows(scope) else self._welcome(scope)
+        return None if await self._knows(scope) else await self._welcome(scope)
 
     async def _check_form(self, scope: Scope, receive: Receive, headers: Headers) -> Response | None:
         """Forms come from pages of this inspector: same origin, and with the visitor's proof."""
@@ -100,14 +100,14 @@ class Gate:
     async def _knows(self, scope: Scope) -> Visitor | None:
         """Who asks, noted for the page."""
         cookie = HTTPConnection(scope).cookies.get(self._entrance.cookie)
-        visitor = await asyncio.to_thread(self._entrance.visitor, cookie)
+        visitor = await self._threads.check(self._entrance.visitor, cookie)
         if visitor is not None:
             scope["state"]["visitor"] = visitor
         return visitor
 
-    def _welcome(self, scope: Scope) -> Response:
+    async def _welcome(self, scope: Scope) -> Response:
         """Who is not known: let in where anybody may, else sent to the entrance."""
-        cookie = self._entrance.enter_freely()
+        cookie = await self._threads.check(self._entrance.enter_freely)
         if cookie is None:
             return RedirectResponse(_ENTER, 303)
         query: bytes = scope.get("query_string", b"")

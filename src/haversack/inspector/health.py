@@ -75,7 +75,7 @@ def _growth(ns: Namespace) -> str:
 
 
 def _jobs(visitor: Visitor, ns: Namespace) -> list[Job]:
-    return [job for job in visitor.sack.jobs.all() if job.namespace == ns.name][::-1][:_MOST]
+    return visitor.sack.jobs.all([ns.name], limit=_MOST)[::-1]
 
 
 def _look(visitor: Visitor, ns: Namespace, what: str) -> Looked | None:

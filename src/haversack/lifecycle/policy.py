@@ -10,9 +10,7 @@ from types import MappingProxyType
 
 from haversack.lifecycle.decay import DecayConfig
 from haversack.lifecycle.ranges import check_range, check_whole
-from haversack.model.lives import DELETED_AT
 from haversack.model.memory import Kind, Memory, Stage
-from haversack.model.times import micros
 
 __all__ = [
     "TARGET",
@@ -25,7 +23,6 @@ __all__ = [
     "softly_deleted",
 ]
 
-_STAGE_BEFORE = "haversack.stage_before"
 _NO_TTL: Mapping[Kind, float] = MappingProxyType({})
 
 
@@ -127,12 +124,9 @@ TARGET = {
 
 def softly_deleted(memory: Memory, now: datetime) -> Memory:
     """The memory as soft forgetting leaves it: hidden, its former stage kept for `restored`."""
-    marks = {DELETED_AT: micros(now), _STAGE_BEFORE: str(memory.stage)}
-    return replace(memory, stage=Stage.DELETED, metadata={**memory.metadata, **marks})
+    return replace(memory, stage=Stage.DELETED, deleted_at=now, stage_before=memory.stage)
 
 
 def restored(memory: Memory) -> Memory:
     """The inverse of `softly_deleted`; a memory without its marks becomes active."""
-    stage = memory.metadata.get(_STAGE_BEFORE, Stage.ACTIVE)
-    kept = {key: value for key, value in memory.metadata.items() if key not in (DELETED_AT, _STAGE_BEFORE)}
-    return replace(memory, stage=Stage(str(stage)), metadata=kept)
+    return replace(memory, stage=memory.stage_before or Stage.ACTIVE, deleted_at=None, stage_before=None)

@@ -75,7 +75,7 @@ def age(desk: Desk, policy: Policy, *, execute: bool) -> Lifecycle:
     now = desk.clock()
     if not execute:
         return _preview(desk, policy, now)
-    if desk.namespace not in desk.store.namespaces():
+    if not desk.store.namespaces([desk.namespace]):
         return _report(desk, now, 0, [], [], preview=False)  # nothing was ever here: a run would be the first thing
     with running(desk, "lifecycle") as journal:
         done = _Ageing(desk, policy, now, journal).all()

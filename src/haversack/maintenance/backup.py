@@ -33,7 +33,7 @@ __all__ = ["BACKUP", "back_up", "restore_backup"]
 
 BACKUP = "haversack-backup"
 """What the first line says."""
-_VERSION = 1
+_VERSION = 2
 _BATCH = 500
 _LONGEST = 256_000_000
 """Bytes of one line: more than any memory, turn or record may have."""
@@ -47,7 +47,7 @@ def back_up(store: Store, namespace: str) -> Iterator[bytes]:
     if "move" not in store.abilities:
         raise RefusedError("capability", "this store cannot tell all that a namespace holds")
     with cast("Moves", store).frozen() as frozen:
-        if namespace not in frozen.namespaces():
+        if not frozen.namespaces([namespace]):
             raise NotFoundError(f"there is no namespace {namespace!r} to back up")
         yield render_line({"type": "backup", "format": BACKUP, "version": _VERSION, "namespace": namespace})
         yield from map(render_line, _entries(frozen, namespace))
@@ -64,7 +64,7 @@ def restore_backup(store: Store, lines: Iterable[bytes], *, namespace: str | Non
     name = _namespace_of(next(entries, None), namespace)
     if "move" not in store.abilities:
         raise RefusedError("capability", "this store cannot take in all that a namespace holds")
-    if name in store.namespaces():
+    if store.namespaces([name]):
         raise RefusedError("target", f"namespace {name!r} exists already, be it as what it erased: reset it first")
     try:
         return _Restoring(store, name).all(entries)
@@ -203,7 +203,8 @@ def _namespace_of(header: Record | None, wanted: str | None) -> str:
     if header is None or header.get("format") != BACKUP:
         raise InputError("this is no backup of a namespace: its first line does not say so")
     if header.get("version") != _VERSION:
-        raise InputError(f"the backup has version {header.get('version')!r}, this program reads {_VERSION}: upgrade it")
+        told = f"the backup has version {header.get('version')!r}, this program reads {_VERSION}"
+        raise InputError(f"{told}: restore it with the program that made it, and back up from there")
     return as_text(header.get("namespace"), "namespace") if wanted is None else wanted
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from haversack.model.memory import Memory, Stage
 
 __all__ = ["Change", "Marks", "changes_between", "marks_of", "with_marks"]
-
-_OWNED = ("haversack.deleted_at", "haversack.stage_before", "haversack.duplicate_of")
-"""Metadata fields that maintenance writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +18,12 @@ class Marks:
     stage: Stage
     superseded_by: str | None = None
     valid_to: datetime | None = None
-    metadata: Mapping[str, int | str] = field(default_factory=dict[str, int | str])
+    deleted_at: datetime | None = None
+    stage_before: Stage | None = None
+    duplicate_of: str | None = None
+
+
+_NAMES = tuple(each.name for each in fields(Marks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +49,12 @@ class Change:
 
 def marks_of(memory: Memory) -> Marks:
     """The memory's marks as they are."""
-    found = ((key, memory.metadata.get(key)) for key in _OWNED)
-    owned = {key: value for key, value in found if isinstance(value, int | str)}
-    return Marks(stage=memory.stage, superseded_by=memory.superseded_by, valid_to=memory.valid_to, metadata=owned)
+    return Marks(**{name: getattr(memory, name) for name in _NAMES})
 
 
 def with_marks(memory: Memory, marks: Marks) -> Memory:
     """The memory with these marks and everything else as it is."""
-    kept = {key: value for key, value in memory.metadata.items() if key not in _OWNED}
-    return replace(
-        memory,
-        stage=marks.stage,
-        superseded_by=marks.superseded_by,
-        valid_to=marks.valid_to,
-        metadata={**kept, **marks.metadata},
-    )
+    return replace(memory, **{name: getattr(marks, name) for name in _NAMES})
 
 
 def changes_between(before: Mapping[str, Memory], after: tuple[Memory, ...]) -> tuple[Change, ...]:

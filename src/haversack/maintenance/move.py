@@ -118,7 +118,7 @@ class _Copy:
             if at.source != origin:
                 raise RefusedError("target", f"namespace {name!r} is being filled from {at.source}, not {origin}")
             return at
-        if name != SYSTEM and name in target.namespaces():
+        if name != SYSTEM and target.namespaces([name]):
             helps = "reset it there to fill it anew"
             raise RefusedError("target", f"namespace {name!r} exists there already, be it as what it erased: {helps}")
         return _Progress(source=origin)

@@ -123,7 +123,7 @@ def reorganize(
     if not execute:
         decision = decide(_rows(desk), policy, now, means, wanted)
         return Reorganized(namespace=desk.namespace, preview=True, at=now, parts=wanted, decision=decision)
-    if desk.namespace not in desk.store.namespaces():  # nothing was ever here: a run would be the first thing
+    if not desk.store.namespaces([desk.namespace]):  # nothing was ever here: a run would be the first thing
         decision = decide([], policy, now, means, wanted)
         return Reorganized(namespace=desk.namespace, preview=False, at=now, parts=wanted, decision=decision)
     with running(desk, "reorganize") as journal:

@@ -54,7 +54,7 @@ def reset(
     `before` cleans that of the names of a namespace's sessions.
     """
     store = desk.store
-    known = set(store.namespaces())
+    known = set(store.namespaces(names))
     if missing := [name for name in names if name not in known]:
         raise NotFoundError(f"no namespace {missing[0]!r} here")
     counts = {name: store.census(name) for name in names}

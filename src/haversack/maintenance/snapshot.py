@@ -115,7 +115,7 @@ def take(store: Store, site: Site, target: Path, occasion: Occasion, *, only: st
         raise RefusedError("snapshot", f"{target} exists already; a snapshot never replaces a file")
     if "snapshot" not in store.abilities:
         raise RefusedError("capability", "this back-end has no snapshots; export its namespaces, or use its own tools")
-    if only is not None and only not in store.namespaces():
+    if only is not None and not store.namespaces([only]):
         raise NotFoundError(f"no namespace {only!r} here")
     require_space(target.parent, 2 * site.size(), "a copy of the store and its compressed form")
     copy = target.with_name(f"{target.name}.partial-{os.getpid()}-copy")

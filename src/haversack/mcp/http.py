@@ -7,7 +7,7 @@ import logging
 import socket
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -39,6 +39,7 @@ from haversack.guard.local import check_open_start
 from haversack.guard.pace import Pace
 from haversack.guard.settings import Limits, TokenSettings
 from haversack.guard.streams import while_it_opens
+from haversack.guard.waiting import unless_client_leaves
 from haversack.mcp.caller import NOBODY, Caller, Refused
 from haversack.mcp.server import create_server
 from haversack.mcp.sessions import Sessions
@@ -142,7 +143,8 @@ class _Gate:
         read_token = None if http.tokens is None else token_reader(http.tokens)
         self._callers = Callers(sack, Failures(http.limits), read_token)
         self._sessions = Sessions(http.limits.key_sessions)
-        self._pace = Pace(replace(http.limits, wait_seconds=max(http.limits.wait_seconds, _PATIENCE)))
+        limits = replace(http.limits, wait_seconds=max(http.limits.wait_seconds, _PATIENCE))
+        self._pace = Pace(limits.within(sack.threads.most), partial(sack.threads.check, sack.allowances.lend))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -151,18 +153,20 @@ class _Gate:
         answer = Answered(send)
         try:
             single_headers(scope)
-            key = await self._caller(scope)
-            who = NOBODY if key is None else key.id
-            self._pace.take(who, asyncio.get_running_loop().time())
-            if scope["method"] == "GET":
-                scope.setdefault("state", {})[STREAM] = True
-                async with self._pace.stream(who):
+            is_stream = scope["method"] == "GET"
+            async with AsyncExitStack() as place:
+                key = await self._caller(scope)
+                who = NOBODY if key is None else key.id
+                await self._pace.admit(who, asyncio.get_running_loop().time())
+                async with unless_client_leaves(scope):
+                    await place.enter_async_context((self._pace.stream if is_stream else self._pace.place)(who))
+                within = partial(self._within_session, who)
+                if is_stream:
+                    scope["state"][STREAM] = True
                     every = self._http.limits.key_check_seconds
-                    within = partial(self._within_session, who)
                     await while_it_opens(within, (scope, receive, answer), lambda: self._opens(key), every=every)
-            else:
-                async with self._pace.place(who):
-                    await self._within_session(who, scope, receive, answer)
+                else:
+                    await within(scope, receive, answer)
         except refusal.Refused as refused:
             await refused.turn_away(scope, receive, answer)
         finally:
@@ -207,13 +211,16 @@ class _Gate:
         if key is not None:
             scope["user"] = _Holder(key)
         elif self._http.open:
-            self._callers.admit_nobody(scope)
+            await self._callers.admit_nobody(scope)
         else:
             raise needs_key()
         return key
 
-    def _opens(self, key: Key | None) -> bool:
-        return not self._sack.keys.ever_existed() if key is None else self._sack.keys.still_opens(key)
+    async def _opens(self, key: Key | None) -> bool:
+        keys, threads = self._sack.keys, self._sack.threads
+        if key is None:
+            return not await threads.check(keys.ever_existed)
+        return await threads.check(keys.still_opens, key)
 
 
 async def _nothing() -> Message:

@@ -1,12 +1,12 @@
-"""Doing the engine's work in threads, so that the protocol stays awake: many reads at once, writes in their order."""
+"""Doing the engine's work in the store's threads: many reads at once, writes in their order."""
 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from haversack.engine.haversack import Haversack
@@ -18,17 +18,16 @@ _Result = TypeVar("_Result")
 Beat = Callable[[float], Awaitable[None]]
 """Told the seconds that a call has been at work."""
 
-_THREADS = 8
 _FLUSH_SECONDS = 5.0
 
 
 class Work:
-    """The threads of one server. A cancelled call that waits never begins; one at work ends, and nobody is told."""
+    """The calls of one server. A cancelled call that waits never begins; one at work ends, and nobody is told."""
 
     def __init__(self, sack: Haversack, *, beat_seconds: float = 1.0) -> None:
         self._sack = sack
         self._beat_seconds = beat_seconds
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="haversack-mcp")
+        self._calls = set[concurrent.futures.Future[Any]]()
         self._order: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
@@ -39,7 +38,8 @@ class Work:
             yield
         finally:
             flushing.cancel()
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            begun = {call for call in self._calls.copy() if not call.cancel()}
+            concurrent.futures.wait(begun)
 
     async def read(self, act: Callable[[], _Result], beat: Beat) -> _Result:
         """Do it now, beside whatever else is done."""
@@ -52,7 +52,10 @@ class Work:
             return await self._do(act, beat)
 
     async def _do(self, act: Callable[[], _Result], beat: Beat) -> _Result:
-        future = asyncio.wrap_future(self._pool.submit(act))
+        call = self._sack.threads.submit(act)
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+        future = asyncio.wrap_future(call)
         seconds = 0.0
         try:
             while not (await asyncio.wait({future}, timeout=self._beat_seconds))[0]:
@@ -64,9 +67,8 @@ class Work:
 
     async def _flush(self) -> None:
         """The audit and the use of keys, every few seconds; a store that is busy gets them the next time."""
-        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_FLUSH_SECONDS)
             for flush in (self._sack.audit.flush, self._sack.keys.flush):
                 with suppress(StoreError):
-                    await loop.run_in_executor(self._pool, flush)
+                    await self._sack.threads.run(flush)

@@ -13,8 +13,6 @@ from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.times import micros
 
 __all__ = [
-    "DELETED_AT",
-    "DUPLICATE_OF",
     "KIND_CODES",
     "NEVER",
     "STAGES",
@@ -23,12 +21,6 @@ __all__ = [
     "lives_from",
     "lives_of",
 ]
-
-DELETED_AT = "haversack.deleted_at"
-"""Metadata field of a softly deleted memory: epoch microseconds of the deletion, from which retention counts."""
-
-DUPLICATE_OF = "haversack.duplicate_of"
-"""Metadata field of a hidden duplicate: the statement that it repeats, and goes with when that is erased."""
 
 NEVER = np.iinfo(np.int64).max
 """Stands for a moment that does not come."""
@@ -100,7 +92,7 @@ def lives_of(memories: Iterable[Memory]) -> Lives:
 
 def _row(memory: Memory) -> tuple[Any, ...]:
     created = micros(memory.created_at)
-    deleted = memory.metadata.get(DELETED_AT) if memory.stage is Stage.DELETED else None
+    deleted = memory.deleted_at if memory.stage is Stage.DELETED else None
     return (
         memory.id,
         memory.changed,
@@ -109,7 +101,7 @@ def _row(memory: Memory) -> tuple[Any, ...]:
         created,
         created if memory.accessed_at is None else max(created, micros(memory.accessed_at)),
         NEVER if memory.expires_at is None else micros(memory.expires_at),
-        deleted if isinstance(deleted, int) else 0,
+        0 if deleted is None else micros(deleted),
         memory.importance,
         memory.confidence,
         memory.access_count,

@@ -124,6 +124,12 @@ class Memory:
     expires_at: datetime | None = None
     superseded_by: str | None = None
     stage: Stage = Stage.ACTIVE
+    deleted_at: datetime | None = None
+    """When it was softly deleted; retention counts from here."""
+    stage_before: Stage | None = None
+    """The stage that it goes back to when the deletion is undone."""
+    duplicate_of: str | None = None
+    """Of a hidden duplicate: the statement that it repeats, and goes with when that is erased."""
     access_count: int = 0
     accessed_at: datetime | None = None
     born: int = 0

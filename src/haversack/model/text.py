@@ -9,7 +9,7 @@ from typing import Literal
 
 from haversack.errors import InputError
 
-__all__ = ["clean", "fingerprint_form", "is_blank", "label", "namespace_label", "normalized", "rough_forms"]
+__all__ = ["clean", "fingerprint_form", "is_blank", "label", "matches", "namespace_label", "normalized", "rough_forms"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
@@ -65,6 +65,11 @@ def namespace_label(text: str, what: str = "namespace") -> str:
         msg = f"{what}={name!r} ends in a star, which in a key's namespaces means every name that begins so: drop it"
         raise InputError(msg)
     return name
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a pattern means this namespace: an exact name, or a prefix with a star at its end."""
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
 def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from haversack.recall.columns import FIRST, LAST, Columns, Flag
+from haversack.recall.columns import LAST, Columns, Flag
 
 __all__ = ["Extent", "measure"]
 
@@ -18,8 +18,6 @@ class Extent(NamedTuple):
 
     earliest: int
     """The time of the earliest row, in microseconds."""
-    dated: bool
-    """Whether any row's validity begins or ends."""
     pinned: bool
     trusted: int | None
     """The code of the most trusted rows where trust differs."""
@@ -43,7 +41,6 @@ def measure(columns: Columns, session_length: Sequence[float], speakers: int) ->
     count = int(np.count_nonzero(_which(columns.session[present], len(session_length))))
     return Extent(
         earliest=int(columns.time[present].min(initial=LAST)),
-        dated=bool((columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any()),
         pinned=bool((columns.flags & np.uint16(Flag.PINNED)).any()),
         trusted=int(trust.min()) if len(trust) and trust.min() != trust.max() else None,
         senseless=bool((columns.scale <= 0).any()),

@@ -40,7 +40,7 @@ def _alive(index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002
     columns, moment = index.columns, micros(filter.as_of or now)
     bad = Flag.PRESENT | Flag.DELETED | (0 if filter.as_of else Flag.SUPERSEDED)
     mask = (columns.flags & np.uint8(bad)) == Flag.PRESENT
-    if index.extent.dated:
+    if index.dated:
         mask &= (columns.valid_from <= moment) & (columns.valid_to > moment)
     return mask
 

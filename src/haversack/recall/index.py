@@ -19,10 +19,10 @@ from haversack.embed.codec import Quantised
 from haversack.embed.embedder import WordVectors
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.message import Role
-from haversack.recall.columns import NOWHERE, Columns, Facts, Flag, describe, weight
+from haversack.recall.columns import FIRST, LAST, NOWHERE, Columns, Facts, Flag, describe, weight
 from haversack.recall.extent import Extent, measure
 from haversack.recall.facets import facets_of, hashed
-from haversack.recall.names import Names, names_in
+from haversack.recall.names import Names, names_in, without_unused
 from haversack.recall.pieces import Pieces
 from haversack.recall.postings import Postings
 from haversack.recall.signs import SignTable
@@ -76,6 +76,7 @@ class Index:
         self.upto = 0
         self.unembedded = 0
         self._extent: Extent | None = None
+        self._dated: bool | None = None
         self._views = WeakSet[Index]()
 
     def view(self) -> Index:
@@ -96,6 +97,14 @@ class Index:
         if self._extent is None:
             self._extent = measure(self.columns, self.session_length, len(self.speakers))
         return self._extent
+
+    @property
+    def dated(self) -> bool:
+        """Whether any row's validity begins or ends; looked up once after each change, without all the rest."""
+        if self._dated is None:
+            columns = self.columns
+            self._dated = bool((columns.valid_from != FIRST).any() or (columns.valid_to != LAST).any())
+        return self._dated
 
     @property
     def gone(self) -> int:
@@ -186,10 +195,11 @@ class Index:
     def drop(self, ids: Iterable[str]) -> None:
         """Forget erased memories."""
         self._begin()
-        for memory_id in ids:
-            row = self.place.pop(memory_id, None)
-            if row is not None:
-                self._retire(row)
+        gone = [row for memory_id in ids if (row := self.place.pop(memory_id, None)) is not None]
+        for row in gone:
+            self._retire(row)
+        if gone:
+            self._forget_names()
 
     def embed(self, vectors: Mapping[str, Quantised]) -> None:
         """Take over vectors."""
@@ -224,7 +234,7 @@ class Index:
 
     def _begin(self) -> None:
         """What is changed now is changed in copies where a view is in use."""
-        self._extent = None
+        self._extent = self._dated = None
         if not self._views:
             self.columns.release()
             self.signs.release()
@@ -296,6 +306,15 @@ class Index:
 
     def _role_codes(self) -> tuple[int | None, int | None]:
         return self.speakers.get(_USER), self.speakers.get(_ASSISTANT)
+
+    def _forget_names(self) -> None:
+        """Take away the names of speakers and sessions of which nothing is left; their codes stay theirs."""
+        present = (self.columns.flags & np.uint16(Flag.PRESENT)) != 0
+        self.speakers = without_unused(self.speakers, self.columns.speaker[present])
+        self.sessions = without_unused(self.sessions, self.columns.session[present])
+        self.session_names = list(self.sessions)
+        called = {word: [name for name in names if name in self.speakers] for word, names in self._called.items()}
+        self._called = {word: names for word, names in called.items() if names}
 
     def _weigh(self, rows: slice, sign: int) -> None:
         """Count these rows in, or out."""

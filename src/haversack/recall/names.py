@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from hashlib import blake2b
 from itertools import islice
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from haversack.scoring.words import name_keys
 
-__all__ = ["Name", "Names", "entity_key", "names_in"]
+__all__ = ["Name", "Names", "entity_key", "names_in", "without_unused"]
 
 Name: TypeAlias = "tuple[int, ...]"
 _READ = 200
@@ -28,6 +31,16 @@ def entity_key(name: Name) -> int:
 def names_in(entities: Iterable[str]) -> list[Name]:
     """The different names of entities, in order; one without any word is none."""
     return [name for name in dict.fromkeys(map(name_keys, entities)) if name]
+
+
+def without_unused(names: Mapping[str, int], codes: NDArray[np.integer[Any]]) -> dict[str, int]:
+    """Return the names with blanks, which nothing is named, for those whose codes are not among these."""
+    used = set(np.unique(codes).tolist())
+    return {name if code in used else _blank(code): code for name, code in names.items()}
+
+
+def _blank(code: int) -> str:
+    return f"{code:b}\n".translate({ord("0"): " ", ord("1"): "\t"})
 
 
 class Names:

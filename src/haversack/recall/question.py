@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from haversack.errors import InputError, QueryError
 from haversack.model.text import clean, is_blank
 from haversack.scoring.cues import asks_about_assistant, asks_for_name, asks_for_number, asks_in_first_person
+from haversack.scoring.numbers import day_words
 from haversack.scoring.temporal import Span, asks_for_latest, asks_when, spans, without_latest
-from haversack.scoring.words import query_keys, split
+from haversack.scoring.words import key_of, query_keys, split
 
 __all__ = ["Question", "checked_query", "checked_top_k", "matter", "read"]
 
+_DAY = timedelta(days=1)
 _LONGEST = 20_000
 """Characters of a query that are read; what comes after cannot change what it is about."""
 
@@ -23,7 +26,9 @@ class Question:
 
     text: str
     keys: dict[int, str]
-    """Searched keys and their words."""
+    """Searched keys and their words; behind the question's own those of the days that it names in other ways."""
+    own: int
+    """How many of the keys are those of its own words."""
     all_words: tuple[str, ...]
     """All its words, folded, in order."""
     words: frozenset[str]
@@ -40,13 +45,14 @@ class Question:
 def read(query: str, now: datetime, earliest: datetime) -> Question:
     """Read the query, which `checked_query` let pass."""
     text = clean(query)[:_LONGEST]
-    words = split(text)
+    words, named, keys = split(text), spans(text, now, earliest), query_keys(matter(text))
     return Question(
         text=text,
-        keys=query_keys(matter(text)),
+        keys=keys | {key: day for key, day in _days(named).items() if key not in keys},
+        own=len(keys),
         all_words=tuple(words),
         words=frozenset(words),
-        spans=spans(text, now, earliest),
+        spans=named,
         first_person=asks_in_first_person(text),
         about_assistant=asks_about_assistant(text),
         when=asks_when(text),
@@ -60,6 +66,12 @@ def matter(text: str) -> str:
     """Return what the query is about: without the words that only ask for what holds now, unless it has no others."""
     without = without_latest(text)
     return text if is_blank(without) else without
+
+
+def _days(named: Sequence[Span]) -> dict[int, str]:
+    """The keys of the single days among these times."""
+    days = [span.start for span in named if span.end - span.start == _DAY]
+    return {key_of(word): word for day in days for word in day_words(day.year, day.month, day.day)[:1]}
 
 
 def checked_query(query: str) -> None:

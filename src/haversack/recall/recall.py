@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -58,6 +58,8 @@ class Recall:
         self._options = options
         self._whole = Shelf(store, embedder, self._words, limit_bytes)
         self._wordy = Shelf(store, None, self._words, limit_bytes)
+        self.on_erased: Callable[[str], None] = lambda _: None
+        """Hears of each namespace in which a view found that something was erased."""
         self._dimension: int | None = None
         self._asked_for_it = False
 
@@ -74,7 +76,18 @@ class Recall:
             shelf.view(name, wait=None if wait is None else max(0.0, end - monotonic()))
             for name in dict.fromkeys(namespaces)
         )
+        for name in shelf.take_erased():
+            self.on_erased(name)
         return View(parts=parts, learned=self._learned, vocabulary=self._words)
+
+    def catch_up(self, namespace: str) -> bool:
+        """Bring the namespace's indexes up to the store where there are any; whether there were."""
+        held = [shelf for shelf in (self._whole, self._wordy) if shelf.holds(namespace)]
+        for shelf in held:
+            shelf.view(namespace)
+            for name in shelf.take_erased():
+                self.on_erased(name)
+        return bool(held)
 
     def asked(self, query: str, *, now: datetime, weights: Weights | None = None) -> Asked:
         """Return the query as views take it; raise QueryError for a blank one before the embedder is asked."""

@@ -45,6 +45,7 @@ class Shelf:
         self._words = words
         self._limit = limit_bytes
         self._slots: OrderedDict[str, Slot] = OrderedDict()
+        self._erased = set[str]()
         self._size = 0
         self._lock = Lock()
         self._written = Counter[str]()
@@ -80,6 +81,18 @@ class Shelf:
         slot = self._slot(namespace)
         slot.written = monotonic()
         self._builder.build(slot, asked=False)
+
+    def holds(self, namespace: str) -> bool:
+        """Whether the namespace has an index here."""
+        return namespace in self._slots
+
+    def take_erased(self) -> set[str]:
+        """Return the namespaces in which erasures were taken in since the last time."""
+        if not self._erased:
+            return self._erased
+        with self._lock:
+            taken, self._erased = self._erased, set[str]()
+        return taken
 
     def lacks(self, namespace: str) -> bool:
         """Whether a memory of the namespace's index had no vector when it was last read; nothing is read for it."""
@@ -246,6 +259,9 @@ class Shelf:
         slot.rows.drop(memory.id for memory in changes.memories)
         slot.rows.drop(each.memory for each in changes.restaged)
         index.drop(changes.erased)
+        if changes.erased or changes.reset:
+            with self._lock:
+                self._erased.add(slot.namespace)
         index.put(changes.memories, self._decoded(changes.vectors))
         index.restage(changes.restaged)
         index.upto = changes.upto

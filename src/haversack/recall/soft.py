@@ -10,7 +10,7 @@ from haversack.embed.embedder import WordVectors
 from haversack.recall.index import Index
 from haversack.recall.lexical import inverse_frequency
 from haversack.recall.question import Question
-from haversack.scoring.words import QUESTION_WORDS
+from haversack.scoring.words import QUESTION_WORDS, is_day
 
 __all__ = ["soft_match"]
 
@@ -51,6 +51,7 @@ def soft_match(index: Index, vocabulary: WordVectors, question: Question, rows: 
 def _asked(index: Index, vocabulary: WordVectors, question: Question) -> list[int]:
     names = index.speaker_words(question.words)
     telling = [word for word in question.all_words if word not in QUESTION_WORDS and word not in names]
+    telling = [word for word in telling if not is_day(word)]
     return list(dict.fromkeys(piece for word in telling for piece in vocabulary.pieces(word)))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from haversack.model.text import fingerprint_form
 from haversack.recall.index import Index
-from haversack.recall.lexical import Term
+from haversack.recall.lexical import Term, find_terms
 from haversack.recall.question import Question
 from haversack.recall.rows import MemoriesOf
 
@@ -25,12 +25,15 @@ def verbatim(
     index: Index, question: Question, terms: Sequence[Term], rows: NDArray[np.int64], memories_of: MemoriesOf
 ) -> NDArray[np.bool_] | None:
     """Which of these rows have the question's own text, case and white space aside; None when none has."""
-    if not terms or len(terms) < len(question.keys):
+    own = [key for key, word in list(question.keys.items())[: question.own] if _is_folded(word)]
+    if len(question.keys) > len(own):  # days in other notations, and units in their own letters
+        terms = find_terms(index, own)
+    if not terms or len(terms) < len(own):
         return None  # a word that no memory holds
     held, *others = (term.rows for term in sorted(terms, key=lambda term: len(term.rows)))
     for more in others:
         held = held[more.take(np.searchsorted(more, held), mode="clip") == held]
-    beside = index.columns.length.take(held) - len(question.all_words)
+    beside = index.columns.length.take(held) - sum(map(_is_folded, question.all_words))
     held = held[(beside >= 0) & (beside <= _BESIDE)][:_READ]
     if not len(held):
         return None
@@ -42,3 +45,8 @@ def verbatim(
     ]
     found = np.isin(rows, same)
     return found if found.any() else None
+
+
+def _is_folded(word: str) -> bool:
+    """Whether the letters' case is out of play, as it is not in a unit."""
+    return word == word.casefold()

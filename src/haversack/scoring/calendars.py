@@ -16,8 +16,10 @@ else:
     calendar = lazy("calendar")
 
 __all__ = [
+    "COUNTED",
     "DAYS",
     "MONTHS",
+    "NEAR",
     "STEPS",
     "Grain",
     "Span",
@@ -40,6 +42,24 @@ MONTHS: Sequence[str] = "january february march april may june july august septe
 DAYS: Sequence[str] = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
 STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
 """How many units away from the present one."""
+NEAR = {
+    "day before yesterday": -2,
+    "yesterday": -1,
+    "last night": -1,
+    "today": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "day after tomorrow": 2,
+    "tomorrow": 1,
+}
+"""How many days away from today."""
+COUNTED = (
+    r"tokens?|words?|lines?|pages?|bytes?|[kmg]b|characters?|users?|people|items?|times|steps?|requests?|rows?|files?"
+    r"|euros?|eur|dollars?|usd|pounds?|k?cal|calories|met(?:re|er)s?|miles?|[kmc]m|[km]?g|ml|watts?|k?w|ms"
+)
+"""What makes an amount of a number that a year could have."""
 _LENGTHS = {"day": 1, "night": 1, "weekend": 2, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
 _LENGTHS["decade"] = 3652
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12, "decade": 120}

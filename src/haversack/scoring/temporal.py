@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
 
 from haversack.scoring import calendars as cal
-from haversack.scoring.calendars import DAYS, MONTHS, STEPS, Grain, Span
+from haversack.scoring.calendars import COUNTED, DAYS, MONTHS, NEAR, STEPS, Grain, Span
 from haversack.scoring.tongues import in_english
 
 __all__ = ["Grain", "Span", "asks_for_latest", "asks_when", "spans", "without_latest"]
@@ -130,18 +130,6 @@ _ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, 
 _TENS = {"thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80, "nineties": 90}
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The month in which each begins, north of the equator."""
-_NEAR = {
-    "day before yesterday": -2,
-    "yesterday": -1,
-    "last night": -1,
-    "today": 0,
-    "tonight": 0,
-    "this morning": 0,
-    "this afternoon": 0,
-    "this evening": 0,
-    "day after tomorrow": 2,
-    "tomorrow": 1,
-}
 
 
 def _number(word: str) -> int:
@@ -208,7 +196,7 @@ def _decade(match: _Match, reading: _Reading) -> list[Span]:
 
 
 def _near(match: _Match, reading: _Reading) -> list[Span]:
-    return [cal.days_span(reading.midnight + timedelta(days=_NEAR[match["near"]]), 1)]
+    return [cal.days_span(reading.midnight + timedelta(days=NEAR[match["near"]]), 1)]
 
 
 def _through(match: _Match, reading: _Reading) -> list[Span]:
@@ -222,9 +210,26 @@ def _through(match: _Match, reading: _Reading) -> list[Span]:
 
 def _away(match: _Match, reading: _Reading) -> list[Span]:
     """So many units from today: that day, or a unit around it."""
-    length = cal.days_of(_number(match["count"]), match["unit"])
+    length = cal.days_of(_number(match.groupdict().get("count") or "one"), match["unit"])
     sign = -1 if match.groupdict().get("ago") else 1
     return [] if length is None else [cal.around(reading.midnight + timedelta(days=sign * length), match["unit"])]
+
+
+def _half_ago(match: _Match, reading: _Reading) -> list[Span]:
+    """Half a year ago is about a month, half a month ago about a week."""
+    days, unit = (182, "month") if match["unit"] == "year" else (15, "week")
+    return [cal.around(reading.midnight - timedelta(days=days), unit)]
+
+
+def _christmas(match: _Match, reading: _Reading) -> list[Span]:
+    """From the eve to the second day: the last that is over, the next, or that of this year."""
+    now, step = reading.now, STEPS[match["which"]]
+    each = [cal.days_span(datetime(now.year + n, 12, 24, tzinfo=reading.zone), 3) for n in (-1, 0, 1)]
+    if step == 0:
+        return each[1:2]
+    return (
+        [span for span in each if span.end <= now][-1:] if step < 0 else [span for span in each if span.start > now][:1]
+    )
 
 
 def _hours(match: _Match, reading: _Reading) -> list[Span]:
@@ -312,8 +317,8 @@ def _on_one_side(match: _Match, reading: _Reading) -> list[Span]:
 _TOKEN = re.compile(r"[a-z]+|\d")
 _TELLING = frozenset(
     [*"0123456789", *MONTHS, *(month[:3] for month in MONTHS), "sept", *DAYS, *_SEASONS, *_TENS]
-    + [word for phrase in _NEAR for word in phrase.split()[-1:]]
-    + "quarter half week weekend hour day fortnight month year decade".split()  # noqa: SIM905
+    + [word for phrase in NEAR for word in phrase.split()[-1:]]
+    + "christmas xmas quarter half week weekend hour day fortnight month year decade".split()  # noqa: SIM905
     + "hours days weeks fortnights months quarters years decades".split()  # noqa: SIM905
 )
 """Without one of these no time is named."""
@@ -366,18 +371,21 @@ _RULES = _Rules(
         rf"\b{_KEEP}{_M}\b": _dates,
         rf"\b{_S}(?: of)? {_Y}\b": _season,
         rf"\b{_WHICH} {_S}\b": _season,
+        rf"\b{_WHICH} (?:christmas|xmas)\b": _christmas,
         rf"(?P<keep>\b(?:in|during|over|since|before|after) {_THE}){_S}\b": _season,
         rf"\b(?P<decade>(?:19|20)\d0)'?s\b|\bthe (?:'?(?P<tens>[3-9]0)'?s|(?P<name>{'|'.join(_TENS)}))\b": _decade,
-        rf"\b{_Y}\b": _dates,
+        rf"\b{_Y}\b(?! ?(?:%|(?:{COUNTED})\b))": _dates,
         rf"(?:\bon )?\b{_W},? {_THE}{_AT}": _same,
-        rf"\b(?P<near>{'|'.join(_NEAR)})\b": _near,
+        rf"\b(?P<near>{'|'.join(NEAR)})\b": _near,
         rf"\b{_W},? (?:of )?{_WHICH} week\b": _weekday_of_week,
         rf"\b{_WHICH} week'?s? (?:on )?{_W}\b": _weekday_of_week,
         rf"\b{_WHICH} {_N} {_U}s?\b": _through,
         r"\b(?P<which>past) (?P<unit>week|month|quarter|year|decade)\b": _through,
         rf"\b(?:last|past) {_N} hours?\b": _hours,
         rf"\b{_N} hours? (?P<ago>ago)\b": _hours,
+        r"\bhalf an? (?P<unit>year|month) (?P<ago>ago)\b": _half_ago,
         rf"\b{_N} {_U}s? (?P<ago>ago)\b": _away,
+        rf"\b{_U} (?P<ago>ago)\b": _away,
         rf"\b{_N} {_U}s? from (?:now|today)\b": _away,
         rf"\bin (?!an? ){_N} {_U}s?\b": _away,
         rf"\b{_WHICH} (?P<unit>week|weekend|month|quarter|year|decade)\b": _unit,

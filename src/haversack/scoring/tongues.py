@@ -1,19 +1,21 @@
 """The time words of other languages put into English, so that one set of rules reads them all. Pure.
 
-German, French, Spanish, Italian, Portuguese, Dutch and Russian here; Chinese, Japanese and Korean in `ideographs`.
+German, French, Spanish, Italian, Portuguese, Dutch, Russian, Swedish, Polish, Turkish and Indonesian here, and the
+commonest phrases of Arabic, Hindi, Vietnamese and Thai; Chinese, Japanese and Korean in `ideographs`.
 A text without any of their time words comes back as it is.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
+from haversack.cached import cached
 from haversack.scoring.calendars import DAYS, MONTHS
 from haversack.scoring.ideographs import from_ideographs
 
-__all__ = ["in_english"]
+__all__ = ["in_english", "month_numbers"]
 
 _WORDS = {
     "yesterday": "gestern gisteren ayer ieri ontem вчера",
@@ -34,19 +36,62 @@ _WORDS = {
     "how long": "combien cuánto quanto сколько",
 }
 _MONTHS = (
-    "januar jänner janvier enero gennaio janeiro januari январь января январе",
-    "februar février febrero febbraio fevereiro februari февраль февраля феврале",
-    "märz marzo março maart март марта марте",
-    "avril abril aprile апрель апреля апреле",
-    "mai maggio maio mei май мая мае",
-    "juni juin junio giugno junho июнь июня июне",
-    "juli juillet julio luglio julho июль июля июле",
-    "août agosto augustus август августа августе",
-    "septembre septiembre settembre setembro сентябрь сентября сентябре",
-    "oktober octobre octubre ottobre outubro октябрь октября октябре",
-    "novembre noviembre novembro ноябрь ноября ноябре",
-    "dezember décembre diciembre dicembre dezembro декабрь декабря декабре",
+    "januar jänner janvier enero gennaio janeiro januari январь января январе ocak stycznia styczeń styczniu يناير",
+    "februar février febrero febbraio fevereiro februari февраль февраля феврале şubat lutego luty lutym فبراير",
+    "märz marzo março maart март марта марте marca marzec maret مارس",
+    "avril abril aprile апрель апреля апреле nisan kwietnia kwiecień أبريل",
+    "mai maggio maio mei май мая мае maj maja mayıs مايو",
+    "juni juin junio giugno junho июнь июня июне haziran czerwca czerwiec يونيو",
+    "juli juillet julio luglio julho июль июля июле temmuz lipca lipiec يوليو",
+    "août agosto augustus август августа августе ağustos augusti sierpnia sierpień agustus أغسطس",
+    "septembre septiembre settembre setembro сентябрь сентября сентябре eylül września wrzesień سبتمبر",
+    "oktober octobre octubre ottobre outubro октябрь октября октябре ekim października październik أكتوبر",
+    "novembre noviembre novembro ноябрь ноября ноябре kasım listopada listopad نوفمبر",
+    "dezember décembre diciembre dicembre dezembro декабрь декабря декабре aralık grudnia grudzień desember ديسمبر",
 )
+_ABROAD = {
+    "yesterday": "igår|i går|wczoraj|dün|kemarin|أمس|बीता कल|hôm qua|เมื่อวานนี้|เมื่อวาน",
+    "day before yesterday": "i förrgår|förrgår|przedwczoraj|evvelsi gün|kemarin lusa|أول أمس|परसों|hôm kia|เมื่อวานซืน",
+    "today": "idag|i dag|dzisiaj|dziś|bugün|hari ini|اليوم|आज|hôm nay|วันนี้",
+    "tomorrow": "imorgon|i morgon|jutro|yarın|besok|غدا|غداً|ngày mai|พรุ่งนี้",
+    "last week": "förra veckan|w zeszłym tygodniu|zeszły tydzień|w ubiegłym tygodniu|geçen hafta|minggu lalu"
+    "|الأسبوع الماضي|पिछले हफ़्ते|पिछले हफ्ते|पिछले सप्ताह|tuần trước|tuần qua|สัปดาห์ที่แล้ว|อาทิตย์ที่แล้ว",
+    "last month": "förra månaden|w zeszłym miesiącu|w ubiegłym miesiącu|geçen ay|bulan lalu|الشهر الماضي"
+    "|पिछले महीने|tháng trước|เดือนที่แล้ว",
+    "last year": "förra året|i fjol|w zeszłym roku|w ubiegłym roku|geçen yıl|geçen sene|tahun lalu|العام الماضي"
+    "|السنة الماضية|पिछले साल|पिछले वर्ष|năm ngoái|ปีที่แล้ว",
+    "this week": "den här veckan|w tym tygodniu|bu hafta|minggu ini|هذا الأسبوع|इस हफ़्ते|इस हफ्ते|इस सप्ताह"
+    "|tuần này|สัปดาห์นี้|อาทิตย์นี้",
+    "this month": "den här månaden|w tym miesiącu|bu ay|bulan ini|هذا الشهر|इस महीने|tháng này|เดือนนี้",
+    "this year": "i år|w tym roku|bu yıl|bu sene|tahun ini|هذا العام|هذه السنة|इस साल|năm nay|ปีนี้",
+    "next week": "nästa vecka|w przyszłym tygodniu|gelecek hafta|haftaya|minggu depan|الأسبوع القادم"
+    "|अगले हफ़्ते|अगले हफ्ते|अगले सप्ताह|tuần sau|tuần tới|สัปดาห์หน้า|อาทิตย์หน้า",
+    "next month": "nästa månad|w przyszłym miesiącu|gelecek ay|bulan depan|الشهر القادم|अगले महीने|tháng sau|เดือนหน้า",
+    "next year": "nästa år|w przyszłym roku|gelecek yıl|tahun depan|العام القادم|अगले साल|năm sau|ปีหน้า",
+    "when": "ne zaman|kiedy|kapan|متى|कब|khi nào|bao giờ|เมื่อไหร่|เมื่อไร",
+}
+"""Phrases, in lower case, whose words have no place of their own in a sentence."""
+_ABROAD_UNITS = {
+    "day": "dagar|dag|dni|dzień|gün|hari|أيام|يوم|يوما|दिन|ngày|วัน",
+    "week": "veckor|vecka|tygodnie|tygodni|tydzień|hafta|minggu|أسابيع|أسبوع|हफ़्ते|हफ्ते|सप्ताह|tuần|สัปดาห์|อาทิตย์",
+    "month": "månader|månad|miesiące|miesięcy|miesiąc|ay|bulan|أشهر|شهور|شهر|महीने|tháng|เดือน",
+    "year": "år|lata|lat|rok|yıl|sene|tahun|سنوات|سنة|أعوام|عام|साल|वर्ष|năm|ปี",
+}
+_IN_DATES_ALONE = (
+    "jän janv ene gen",
+    "févr",
+    "mär mars mart mrt",
+    "abr avr",
+    "mayo",
+    "",
+    "juil",
+    "août ago aug",
+    "sept set",
+    "okt ott out",
+    "",
+    "dez déc dic",
+)
+"""Short names, and names that are other words elsewhere."""
 _DAYS = (
     "montag maandag lundi lunes lunedì segunda-feira понедельник понедельника",
     "dienstag dinsdag mardi martes martedì terça-feira вторник вторника",
@@ -120,11 +165,13 @@ class _Tables(NamedTuple):
     words: dict[str, str]
 
 
-@lru_cache(16)
+@cached(16)
 def in_english(text: str) -> str:
     """The lower-case text with its time words in English."""
     if not text.isascii():
         text = from_ideographs(text)
+    if not text.isascii() or _ASCII_SIGNS.search(text) is not None:
+        text = _in_phrases(text)
     tables = _tables()
     found = _WORD.findall(text)
     french = "hier" in found and not _FRENCH.isdisjoint(found)
@@ -139,9 +186,49 @@ def in_english(text: str) -> str:
     return text
 
 
-_IN_DATES = {"mars": "march", "mayo": "may"}
+_ASCII_SIGNS = re.compile(
+    r"\b(?:kemarin|besok|hari|minggu|bulan|tahun|jutro|wczoraj|kiedy|kapan|temu|hafta|zaman|bu ay)\b"
+)
+"""Without one of these, and in ASCII, none of the phrases stands in a text."""
+_THAI = "\u0e00-\u0e7f"
+
+
+def _in_phrases(text: str) -> str:
+    counted, phrases, said = _abroad()
+
+    def ago(match: re.Match[str]) -> str:
+        return f" {match['count'] or match['number']} {said[match['unit'] or match['counted']]} ago "
+
+    return phrases.sub(lambda match: f" {said[match[0]]} ", counted.sub(ago, text))
+
+
+@cache
+def _abroad() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, str]]:
+    said = {each: english for english, words in (_ABROAD | _ABROAD_UNITS).items() for each in words.split("|")}
+    phrases = sorted((each for words in _ABROAD.values() for each in words.split("|")), key=len, reverse=True)
+    units = "|".join(
+        sorted((each for words in _ABROAD_UNITS.values() for each in words.split("|")), key=len, reverse=True)
+    )
+    counted = (
+        rf"(?<!\w)(?:för )?(?P<count>\d{{1,3}}) ?(?P<unit>{units}) ?"
+        r"(?:sedan|temu|önce|yang lalu|lalu|पहले|trước|ก่อน|ที่แล้ว|มาแล้ว)"
+        rf"|(?<!\w)قبل (?P<number>\d{{1,3}}) (?P<counted>{units})(?!\w)"
+    )
+    whole = "|".join(rf"{each}" if re.match(f"[{_THAI}]", each) else rf"(?<!\w){each}(?!\w)" for each in phrases)
+    return re.compile(counted), re.compile(whole), said
+
+
+@cache
+def month_numbers() -> dict[str, int]:
+    """The number of each month by each of its names, which beside a day's number are nothing else."""
+    names = [f"{english} {english[:3]} {each}" for english, each in zip(MONTHS, _MONTHS, strict=True)]
+    numbers = {name: number for number, each in enumerate(names, 1) for name in each.split()}
+    return numbers | {name: number for number, each in enumerate(_IN_DATES_ALONE, 1) for name in each.split()}
+
+
+_IN_DATES = {"mars": "march", "mart": "march", "mayo": "may"}
 _MARS = re.compile(
-    r"(?P<before>\b\d{1,2}(?:er|\.|º)? (?:de )?|\b(?:en|début|fin|du|au|mois de|mes de) )(?P<month>mars|mayo)\b"
+    r"(?P<before>\b\d{1,2}(?:er|\.|º)? (?:de )?|\b(?:en|début|fin|du|au|mois de|mes de) )(?P<month>mars|mart|mayo)\b"
 )
 """Months that are other words in English count only beside a number or behind a foreign word."""
 

@@ -17,25 +17,34 @@ from typing import Protocol, cast
 import Stemmer
 
 from haversack.model.text import normalized
+from haversack.scoring.codes import codes, humps
+from haversack.scoring.numbers import DIGIT, UNSPACED, figures, narrowed, plain_digits, spelled_out
 
-__all__ = ["QUESTION_WORDS", "key_of", "name_keys", "query_keys", "split", "word_keys"]
+__all__ = ["QUESTION_WORDS", "is_day", "key_of", "name_keys", "query_keys", "split", "word_keys"]
 
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
-)
 _MARK = (
     "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0dff]"
 )
-_WORD = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|{_MARK})*"
 _SIGN = "[\u2600-\u27bf\U0001f1e6-\U0001faff]"
 """Pictures and other signs that stand for a word."""
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
-_COMPOUND = re.compile(r"(?<![a-z0-9'-])(?=[0-9-]*[a-z])[a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])")
-_INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
-_SIGNED = re.compile(r"\b[a-z](?:\+\+|#)(?![a-z0-9])")
-"""Names that a letter alone does not tell apart."""
-_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff"))
+_ASCII_LETTERS = re.compile(r"[a-z](?<![a-z0-9].)[a-z0-9]*(?:'[a-z0-9]+)*")
+"""Words that begin with a letter: `figures` takes those that begin with a digit."""
+# each begins with what it takes, not with a look behind: the engine passes over other characters quickly
+_COMPOUND = re.compile(r"[a-z0-9](?<![a-z0-9'-].)[a-z0-9]{0,11}+(?:-[a-z0-9]{1,12}){1,2}(?![a-z0-9'-])")
+_MOMENT = re.compile(r"[0-9-]+(?:t[0-9]+)?$")
+"""No compound: a number, or a date with its hour."""
+_INITIALS = re.compile(r"\.(?<=[a-z].)(?<!\w..)(?:[a-z]\.)+")
+_SIGNED = re.compile(r"#(?<=[a-z].)(?<!\w..)(?![a-z0-9])|\+(?<=[a-z].)(?<!\w..)\+(?![a-z0-9])")
+"""What stands behind the letter of initials, and of names that a letter alone does not tell apart."""
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff")) | {
+    0x2212: "-",
+    0x066B: ".",
+    0x066C: ",",
+}
+"""Left out; and signs inside numbers as those of ASCII."""
+_IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_SMALL_IDEOGRAPHS = frozenset("的了是在和与與也都就而及吗嗎呢吧么麼什怎哪谁誰")
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 _CONTRACTION = re.compile("[^'\u2019]+['\u2019](?:m|re|ve|ll|d|s|t)")
 _CLITIC = re.compile("'(?:m|re|ve|ll|d|s)$")
@@ -59,15 +68,10 @@ QUESTION_WORDS = frozenset(
 def split(text: str) -> list[str]:
     """Folded words in order, then their other spellings: as one word what is also written as several, and the reverse.
 
-    A run of an unspaced script gives each of its characters and each pair of neighbours.
+    A run of an unspaced script gives each of its characters and each pair of neighbours. Numbers, dates and codes are
+    wholes: see `numbers` and `codes`.
     """
-    folded = _folded(text)
-    if folded.isascii():
-        words = _ASCII_WORD.findall(folded)
-        return words + _apart(folded, words) + _as_one(folded)
-    words, run = _words_in(folded), _run()
-    found = [piece for word in words for piece in (_pieces(word) if run.match(word) else (word,))]
-    return found + _apart(folded, words) + _spelled_otherwise(words) + _as_one(folded)
+    return _read(text, asked=False)
 
 
 def word_keys(words: Sequence[str]) -> list[int]:
@@ -82,9 +86,10 @@ def word_keys(words: Sequence[str]) -> list[int]:
 def query_keys(text: str) -> dict[int, str]:
     """The keys that a query searches for, each with its word, in order of appearance.
 
-    Question and function words are left out, unless nothing else is there. Pairs stand for their characters.
+    Question and function words are left out, unless nothing else is there. Pairs stand for their characters, but for
+    ideographs, each of which means something.
     """
-    words = list(dict.fromkeys(_query_words(text)))
+    words = list(dict.fromkeys(_read(text, asked=True)))
     telling = [word for word in words if _CLITIC.sub("", word.replace("\u2019", "'")) not in QUESTION_WORDS] or words
     keys: dict[int, str] = {}
     for word in telling:
@@ -94,7 +99,13 @@ def query_keys(text: str) -> dict[int, str]:
 
 def name_keys(text: str) -> tuple[int, ...]:
     """The keys of a name's words, or of a text's that may say names, in order; short forms and case do not count."""
-    return tuple(map(key_of, _plain_words(_words_in(_folded(text)))))
+    folded = _folded(_plain(text))
+    return tuple(map(key_of, _pairs(_words_in(folded))))
+
+
+def is_day(word: str) -> bool:
+    """Whether a word stands for a day, which nobody wrote so."""
+    return word[0] == "@"
 
 
 def key_of(word: str) -> int:
@@ -127,34 +138,66 @@ _stemmers = {name: cast("_Stemmer", Stemmer.Stemmer(name, 0)) for name in ("engl
 
 
 @cache
-def _any_word() -> re.Pattern[str]:
+def _any_word(*, counted: bool = False) -> re.Pattern[str]:
     """Compiled when the first text beyond ASCII comes: it takes as long as some imports."""
-    return re.compile(f"[{_UNSPACED}]+|{_WORD}(?:['\u2019]{_WORD})*|{_SIGN}")
+    first = rf"[^\W\d_{UNSPACED}](?<![^\W_{UNSPACED}].)" if counted else rf"[^\W_{UNSPACED}]"
+    word = rf"(?:[^\W_{UNSPACED}]|{_MARK})*"
+    return re.compile(f"[{UNSPACED}]+|{first}{word}(?:['\u2019][^\\W_{UNSPACED}]{word})*|{_SIGN}")
 
 
 @cache
 def _run() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]+")
+    return re.compile(f"[{UNSPACED}]+")
 
 
-def _words_in(folded: str) -> list[str]:
-    return (_ASCII_WORD if folded.isascii() else _any_word()).findall(folded)
+def _read(text: str, *, asked: bool) -> list[str]:
+    """All words of a text, or those that it asks for."""
+    plain = _plain(text)
+    counted = DIGIT.search(plain) is not None
+    if counted:
+        plain = spelled_out(plain)
+    folded = _folded(plain)
+    words = _words_in(folded, counted=counted)
+    others = _apart(folded, words) + _as_one(folded, counted=counted) + humps(plain)
+    others += figures(plain, asked=asked, small=QUESTION_WORDS) if counted else ()
+    if folded.isascii():
+        return words + others
+    return (_pairs(words, ideographs=True) if asked else _pieced(words)) + _spelled_otherwise(words) + others
 
 
-def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else normalized("NFKC", text.translate(_UNSEEN)).casefold()
+def _words_in(folded: str, *, counted: bool = False) -> list[str]:
+    """The words in order; of a text that is `counted` those that do not begin with a digit."""
+    if folded.isascii():
+        return (_ASCII_LETTERS if counted else _ASCII_WORD).findall(folded)
+    return _any_word(counted=counted).findall(folded)
 
 
-def _as_one(folded: str) -> list[str]:
-    """`cooperate` for co-operate, `usa` for u.s.a., and `c++` or `c#`, which are no `c`."""
+def _plain(text: str) -> str:
+    """Without what is not seen, and with one form and one set of digits for all that look alike."""
+    if text.isascii():
+        return text
+    return plain_digits(normalized("NFKC", narrowed(text).translate(_UNSEEN)))
+
+
+def _folded(plain: str) -> str:
+    return plain.lower() if plain.isascii() else plain.casefold()
+
+
+def _as_one(folded: str, *, counted: bool) -> list[str]:
+    """`cooperate` for co-operate, `usa` for u.s.a., codes, and `c++` or `c#`, which are no `c`."""
     found: list[str] = []
     if "-" in folded:
-        found += [word.replace("-", "") for word in _COMPOUND.findall(folded)]
+        found += [word.replace("-", "") for word in _COMPOUND.findall(folded) if not _MOMENT.match(word)]
+    found += [code for code in codes(folded, counted=counted) if code not in found]
     if "." in folded[:-1]:  # one at the end is of the sentence
-        found += [word.replace(".", "") for word in _INITIALS.findall(folded)]
+        found += [_with_letter(folded, match).replace(".", "") for match in _INITIALS.finditer(folded)]
     if "+" in folded or "#" in folded:
-        found += _SIGNED.findall(folded)
+        found += [_with_letter(folded, match) for match in _SIGNED.finditer(folded)]
     return found
+
+
+def _with_letter(folded: str, match: re.Match[str]) -> str:
+    return folded[match.start() - 1 : match.end()]
 
 
 def _apart(folded: str, words: Sequence[str]) -> list[str]:
@@ -181,21 +224,21 @@ def _spelled_otherwise(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _query_words(text: str) -> list[str]:
-    folded = _folded(text)
-    found = _words_in(folded)
-    return _plain_words(found) + _apart(folded, found) + _spelled_otherwise(found) + _as_one(folded)
-
-
-def _plain_words(found: Sequence[str]) -> list[str]:
-    """The words, and the pairs of what is written without spaces."""
+def _pairs(found: Sequence[str], *, ideographs: bool = False) -> list[str]:
+    """The words, and the pairs of what is written without spaces; its telling `ideographs` as well, where wanted."""
     words: list[str] = []
     for word in found:
         if len(word) > 1 and not word.isascii() and _run().match(word):
             words.extend(map("".join, pairwise(word)))
+            words.extend(each for each in _IDEOGRAPH.findall(word) if ideographs and each not in _SMALL_IDEOGRAPHS)
         else:
             words.append(word)
     return words
+
+
+def _pieced(words: Sequence[str]) -> list[str]:
+    run = _run()
+    return [piece for word in words for piece in (_pieces(word) if run.match(word) else (word,))]
 
 
 def _pieces(run: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -117,7 +118,7 @@ def create_app(
     app.state.sack = sack
     app.state.settings = chosen
     app.state.metrics = Metrics()
-    app.state.pace = Pace(chosen.limits)
+    app.state.pace = Pace(chosen.limits.within(sack.threads.most), partial(sack.threads.check, sack.allowances.lend))
     app.state.stopping = asyncio.Event()
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
@@ -263,7 +264,7 @@ def _refuse_open_routes(app: FastAPI) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     """Warm before the first request; while it runs, what gathers in memory is written every half second."""
-    await asyncio.to_thread(app.state.sack.warm_up)
+    await app.state.sack.threads.run(app.state.sack.warm_up)
     working = [asyncio.create_task(work(app.state.sack)) for work in (_flush_often, _scrub_often)]
     try:
         yield
@@ -272,13 +273,13 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
         for task in working:
             task.cancel()
         await asyncio.gather(*working, return_exceptions=True)
-        await asyncio.to_thread(_flush, app.state.sack)
+        await app.state.sack.threads.run(_flush, app.state.sack)
 
 
 async def _flush_often(sack: Haversack) -> None:
     while True:
         await asyncio.sleep(_FLUSH_EVERY)
-        await asyncio.to_thread(_flush, sack)
+        await sack.threads.run(_flush, sack)
 
 
 async def _scrub_often(sack: Haversack) -> None:
@@ -286,7 +287,7 @@ async def _scrub_often(sack: Haversack) -> None:
     wait = _SCRUB_EVERY
     while True:
         await asyncio.sleep(wait)
-        done = await asyncio.to_thread(_scrub, sack)
+        done = await sack.threads.run(_scrub, sack)
         wait = _SCRUB_EVERY if done else min(2 * wait, _SCRUB_AT_LEAST_EVERY)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote_to_bytes
@@ -26,6 +27,7 @@ from haversack.guard.listening import STREAM
 from haversack.guard.pace import Pace
 from haversack.guard.refusal import Refused
 from haversack.guard.streams import while_it_opens
+from haversack.guard.waiting import unless_client_leaves
 from haversack.server.caller import Caller
 from haversack.server.declared import Declared, Table
 from haversack.server.pages import is_under
@@ -90,31 +92,43 @@ class Gate:
         if scope["path"] in OPEN_PATHS:
             await self._app(scope, receive, send)
             return
+        async with AsyncExitStack() as place:
+            declared, send = await self._admitted(place, scope, receive, send)
+            await self._answer(declared, (scope, receive, send))
+
+    async def _admitted(
+        self, place: AsyncExitStack, scope: Scope, receive: Receive, send: Send
+    ) -> tuple[Declared | None, Send]:
+        """Check who calls and wait for a place; return what is asked for, and the `send` to answer with."""
         declared = scope["state"][ROUTE] = self._guard.table.find(scope["method"], scope["path"])
         is_page = is_under(scope["path"], self._guard.pages)
         if is_page:
             who, send = f"pages {address_of(scope)}", _counted(scope, receive, send, self._guard.failures)
         else:
             who = await self._caller(scope)
-        limit, left = self._pace.take(who, asyncio.get_running_loop().time())
+        limit, left = await self._pace.admit(who, asyncio.get_running_loop().time())
         if declared is not None and not is_page:
             declared.admit(scope["state"]["caller"], scope["path"])
-        await self._answer(who, declared, (scope, receive, _telling(send, limit, left)))
+        async with unless_client_leaves(scope):
+            await place.enter_async_context(self._place(who, declared))
+        return declared, _telling(send, limit, left)
 
-    async def _answer(self, who: str, declared: Declared | None, call: tuple[Scope, Receive, Send]) -> None:
+    def _place(self, who: str, declared: Declared | None) -> AbstractAsyncContextManager[None]:
+        if declared is None or not (declared.is_stream or declared.is_export):
+            return self._pace.place(who)
+        return self._pace.stream(who) if declared.is_stream else self._pace.export(who)
+
+    async def _answer(self, declared: Declared | None, call: tuple[Scope, Receive, Send]) -> None:
         state = call[0]["state"]
         if declared is not None and declared.is_stream:
             state[STREAM] = True
-            async with self._pace.stream(who):
-                await while_it_opens(
-                    self._app, call, lambda: self._still_opens(state["caller"]), every=self._guard.key_check_seconds
-                )
+            await while_it_opens(
+                self._app, call, lambda: self._still_opens(state["caller"]), every=self._guard.key_check_seconds
+            )
             return
         if declared is not None and declared.takes_file:
             state[FILE] = True
-        turn = self._pace.export if declared is not None and declared.is_export else self._pace.place
-        async with turn(who):
-            await self._app(*call)
+        await self._app(*call)
 
     async def _caller(self, scope: Scope) -> str:
         """The id of the caller's key; the routes find the caller in the request's state."""
@@ -122,16 +136,18 @@ class Gate:
         if key is None and not self._guard.is_open:
             raise needs_key()
         if key is None:
-            self._guard.callers.admit_nobody(scope)
+            await self._guard.callers.admit_nobody(scope)
             key = _ANYBODY
         scope["state"]["caller"] = Caller(
             self._guard.sack, key, scope["state"]["request_id"], notes_reads=self._guard.notes_reads
         )
         return key.id
 
-    def _still_opens(self, caller: Caller) -> bool:
-        keys = self._guard.sack.keys
-        return not keys.ever_existed() if caller.key is _ANYBODY else keys.still_opens(caller.key)
+    async def _still_opens(self, caller: Caller) -> bool:
+        sack = self._guard.sack
+        if caller.key is _ANYBODY:
+            return not await sack.threads.check(sack.keys.ever_existed)
+        return await sack.threads.check(sack.keys.still_opens, caller.key)
 
     def _note(self, scope: Scope, status: int, refused: Refused | None) -> None:
         state = scope["state"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,6 +19,7 @@ from haversack.model.identity import fingerprint
 from haversack.model.lives import lives_of
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.model.query import Filter
+from haversack.model.text import matches
 from haversack.store.plan import (
     Found,
     HeldTurn,
@@ -44,6 +45,7 @@ from haversack.store.port import (
     LifePage,
     Record,
     Restaged,
+    Said,
 )
 
 __all__ = ["MemoryStore"]
@@ -229,22 +231,27 @@ class MemoryStore:
         ]
         return sorted(infos, key=lambda info: info.last_at, reverse=True)
 
-    def namespaces(self) -> list[str]:
+    def namespaces(
+        self, matching: Iterable[str] | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[str]:
         """See the port."""
         self._space(SYSTEM)
-        return sorted(name for name, space in self._spaces.copy().items() if name != SYSTEM and space.holds_anything())
+        patterns = ["*"] if matching is None else list(matching)
+        found = (name for name, space in self._spaces.copy().items() if name != SYSTEM and space.holds_anything())
+        meant = (name for name in found if name > after and any(matches(pattern, name) for pattern in patterns))
+        return sorted(meant)[:limit]
 
-    def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
+    def said(self, namespace: str, fingerprints: Sequence[str]) -> Said:
         """See the port."""
-        wanted = set(fingerprints)
-        found: dict[str, str] = {}
+        sequence, wanted = self.sequence(namespace), set(fingerprints)
+        found: dict[str, Memory] = {}
         for memory in sorted(self._space(namespace).memories.values(), key=lambda memory: memory.born):
             if memory.kind is Kind.PASSAGE or memory.stage is Stage.DELETED or memory.superseded_by is not None:
                 continue
             mark = fingerprint(memory.kind, memory.content)
             if mark in wanted:
-                found[mark] = memory.id
-        return found
+                found[mark] = memory
+        return Said(sequence=sequence, memories=found)
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
         """See the port."""
@@ -283,15 +290,19 @@ class MemoryStore:
         limit: int = 1_000,
         about: str | None = None,
         session: str | None = None,
+        newest: bool = False,
     ) -> list[Record]:
         """See the port."""
         held = [
             record
             for record in self._space(namespace).records.values()
-            if record.collection == collection and about in {None, record.about} and session in {None, record.session}
+            if record.collection == collection
+            and (about is None or (record.about is not None and matches(about, record.about)))
+            and session in {None, record.session}
         ]
-        found = [record for record in held if record.key.startswith(prefix) and record.key > after]
-        return sorted(found, key=lambda record: record.key)[:limit]
+        held = [record for record in held if record.key.startswith(prefix) and record.key > after]
+        found = sorted(held, key=lambda record: record.key)
+        return found[max(0, len(found) - limit) :] if newest else found[:limit]
 
     def census(self, namespace: str) -> Census:
         """See the port."""

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from haversack.errors import ConflictError
 from haversack.model.identity import claims, fingerprint
-from haversack.model.lives import DUPLICATE_OF
 from haversack.model.memory import Kind, Memory, Stage, Turn
 from haversack.store.port import (
     BY_SESSION,
@@ -216,8 +215,8 @@ def held(memory: Memory) -> HeldMemory:
 
 def sources_of(memory: Memory) -> tuple[str, ...]:
     """Return the ids of the turns and memories that a memory was made of or repeats."""
-    repeats = memory.metadata.get(DUPLICATE_OF)
-    named = (*memory.source.turns, *memory.source.memories, *((repeats,) if isinstance(repeats, str) else ()))
+    repeated = () if memory.duplicate_of is None else (memory.duplicate_of,)
+    named = (*memory.source.turns, *memory.source.memories, *repeated)
     return tuple(dict.fromkeys(named))
 
 

@@ -8,7 +8,7 @@ and vectors do not move it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -38,6 +38,7 @@ __all__ = [
     "RecordKey",
     "Restage",
     "Restaged",
+    "Said",
     "Scrubs",
     "Snapshots",
     "Store",
@@ -230,6 +231,16 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What says the same as somebody is about to write."""
+
+    sequence: int
+    """The namespace's change sequence before it was looked for: a batch's `seen` and `new_since`."""
+    memories: Mapping[str, Memory] = field(default_factory=dict[str, Memory])
+    """By fingerprint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
     """How much a namespace holds."""
 
@@ -342,12 +353,17 @@ class Store(Protocol):
         """All sessions with turns, by the time of their last turn, newest first, then by id."""
         ...
 
-    def namespaces(self) -> list[str]:
-        """All that hold anything, be it tombstones, sorted; never SYSTEM."""
+    def namespaces(
+        self, matching: Iterable[str] | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[str]:
+        """All that hold anything, be it tombstones, sorted; never SYSTEM.
+
+        With `matching` only those that one of these means: an exact name, or a prefix with a star at its end.
+        """
         ...
 
-    def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
-        """Ids of live memories by fingerprint, the last born where several share one.
+    def said(self, namespace: str, fingerprints: Sequence[str]) -> Said:
+        """Live memories by fingerprint, the last born where several share one, and when they were looked for.
 
         Live is what is neither superseded nor softly deleted; it may have expired. Passages are left out: equal
         words said twice are two.
@@ -388,10 +404,12 @@ class Store(Protocol):
         limit: int = 1_000,
         about: str | None = None,
         session: str | None = None,
+        newest: bool = False,
     ) -> list[Record]:
         """Records whose key starts with `prefix` and sorts behind `after`, by key (code point order).
 
-        With `about` or `session` only those that speak of this namespace, this session.
+        With `about` (a name, or a prefix with a star at its end) or `session` only those that speak of this namespace,
+        this session. With `newest` the last `limit` of them.
         """
         ...
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from haversack.errors import ConflictError, StoreError
 from haversack.model.identity import SUBJECT, fingerprint
-from haversack.model.lives import DELETED_AT, DUPLICATE_OF, lives_of
+from haversack.model.lives import lives_of
 from haversack.model.memory import Json, Kind, Memory, SessionInfo, Source, Stage, Trust, Turn
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
 from haversack.model.query import Filter
@@ -31,6 +31,7 @@ from haversack.store.port import (
     Price,
     Record,
     Restage,
+    Said,
     Store,
     Vector,
     Written,
@@ -90,6 +91,9 @@ class StoreContract(ABC):
             expires_at=_START + timedelta(days=1),
             superseded_by="8" * 26,
             stage=Stage.DECAYED,
+            deleted_at=_START,
+            stage_before=Stage.LONG_TERM,
+            duplicate_of="7" * 26,
             access_count=12,
             accessed_at=_START,
         )
@@ -178,8 +182,8 @@ class StoreContract(ABC):
         rows = (
             replace(plain[0], source=Source(turns=("t1",))),
             replace(plain[1], source=Source(memories=(plain[0].id, plain[5].id))),
-            replace(plain[2], metadata={DUPLICATE_OF: plain[1].id}),
-            replace(plain[3], metadata={DUPLICATE_OF: 7}, source=Source(turns=("t1", "t2"))),
+            replace(plain[2], duplicate_of=plain[1].id),
+            replace(plain[3], metadata={"haversack.duplicate_of": plain[1].id}, source=Source(turns=("t1", "t2"))),
         )
         store.apply("n", Batch(memories=rows))
 
@@ -262,6 +266,55 @@ class StoreContract(ABC):
             assert (found(SYSTEM, "n", "s"), found(SYSTEM, "N")) == ("", "13")
             record = Record(collection=collection, key="1", value=b"v", version=2, about="N")
             assert store.record(SYSTEM, collection, "1") == record
+
+    def test_records_are_found_by_the_beginning_of_a_name_and_from_the_end(self) -> None:
+        store = self.open_store()
+        names = {"1": "ab", "2": "a", "3": "a\U0010ffff", "4": "b", "5": None, "6": "A", "7": "a\ud7ff", "8": "a\ue000"}
+        for collection in ("audit", "c"):
+            written = (Written(collection=collection, key=key, value=b"", about=about) for key, about in names.items())
+            store.apply(SYSTEM, Batch(records=tuple(written)))
+
+            def found(about: str | None, limit: int, kind: str = collection, *, newest: bool = False) -> str:
+                records = store.records(SYSTEM, kind, about=about, limit=limit, newest=newest)
+                return "".join(record.key for record in records)
+
+            assert (found("a*", 9), found("a", 9), found("*", 9), found("c*", 9)) == ("12378", "2", "1234678", "")
+            assert (found("a\U0010ffff*", 9), found("a\ud7ff*", 9)) == ("3", "7")
+            assert (found(None, 3, newest=True), found("a*", 2, newest=True), found("a*", 2)) == ("678", "78", "12")
+            assert (found(None, 0, newest=True), found("c", 3, newest=True)) == ("", "")
+
+    def test_namespaces_are_found_by_name_by_beginning_and_page_by_page(self) -> None:
+        store = self.open_store()
+        names = ["a", "a b", "ab", "abc", "b", "ä", "\U0010ffff"]
+        for name in (*names, "gone"):
+            store.apply(name, Batch(memories=(sample_memory(1),)))
+        store.apply("gone", Batch(erase=Erasure(everything=True, graves=False)))
+        store.apply(SYSTEM, Batch(records=(Written(collection="c", key="k", value=b"v"),)))
+        assert store.namespaces() == store.namespaces(["*"]) == sorted(names)
+        assert store.namespaces(["ab*", "a", "gone", "", "zz*"]) == ["a", "ab", "abc"]
+        assert store.namespaces(["a*", "ab*", "ab"]) == ["a", "a b", "ab", "abc"]
+        assert store.namespaces(["\U0010ffff*"]) == ["\U0010ffff"]
+        assert store.namespaces([]) == []
+        assert store.namespaces(["a*", "b"], after="a b", limit=2) == ["ab", "abc"]
+        assert store.namespaces(after="b", limit=1) == ["ä"]
+
+    def test_a_filter_by_tags_follows_what_memories_have_now(self) -> None:
+        store = self.open_store()
+        rows = [replace(sample_memory(number), tags=("x", "y\0z", "x")) for number in range(3)]
+        store.apply("n", Batch(memories=tuple(rows)))
+        store.apply("N", Batch(memories=tuple(rows)))
+
+        def found(*tags: str, after: int = 0) -> list[str]:
+            chosen = Filter(tags=frozenset(tags))
+            return [memory.id for memory in store.select("n", chosen, now=None, after=after)]
+
+        assert found("x") == found("y\0z", "x") == [row.id for row in rows]
+        store.apply("n", Batch(memories=(replace(rows[0], tags=("z",)),)))
+        store.apply("n", Batch(erase=Erasure(memories=(rows[1].id,))))
+        assert (found("x"), found("z"), found("x", "z"), found("y")) == ([rows[2].id], [rows[0].id], [], [])
+        assert (found("z", after=4), found("x", after=2)) == ([], [rows[2].id])
+        store.apply("n", Batch(erase=Erasure(everything=True)))
+        assert found("x") == found("z") == []
 
     def test_turns_records_prices_and_vectors_take_no_number(self) -> None:
         store = self.open_store()
@@ -573,7 +626,7 @@ class StoreContract(ABC):
             replace(sample_memory(2), pinned=True),
             replace(sample_memory(3), pinned=True, expires_at=_START),
             replace(sample_memory(4, kind=Kind.PASSAGE), superseded_by="x"),
-            replace(sample_memory(5, kind=Kind.PASSAGE), stage=Stage.DELETED, metadata={DELETED_AT: 7}),
+            replace(sample_memory(5, kind=Kind.PASSAGE), stage=Stage.DELETED, deleted_at=_START),
             replace(sample_memory(6), superseded_by="x", accessed_at=_START + timedelta(days=1)),
         ]
         store.apply("n", Batch(memories=tuple(memories)))
@@ -744,10 +797,15 @@ class StoreContract(ABC):
         )
         fact, insight = fingerprint(Kind.FACT, "tea"), fingerprint(Kind.INSIGHT, "tea")
         asked = [fact, insight, fingerprint(Kind.PASSAGE, "tea"), fingerprint(Kind.FACT, "coffee")]
-        assert store.by_fingerprint("n", asked) == {fact: f"{1:026d}", insight: f"{2:026d}"}
-        assert store.by_fingerprint("m", asked) == {}
+        one, two, seven = store.memories("n", [f"{number:026d}" for number in (1, 2, 7)])
+        assert store.said("n", asked) == Said(sequence=6, memories={fact: one, insight: two})
+        assert store.said("n", []) == Said(sequence=6)
+        assert store.said("m", asked) == Said(sequence=0)
         store.apply("n", Batch(memories=(sample_memory(1, "coffee"),)))
-        assert store.by_fingerprint("n", asked)[fact] == f"{7:026d}"
+        assert store.said("n", asked[:3]) == Said(sequence=7, memories={fact: seven, insight: two})
+        assert store.said("n", asked[2:3]) == Said(sequence=7)
+        many = [*(f"{number:032d}" for number in range(2_000)), fact]
+        assert store.said("n", many) == Said(sequence=7, memories={fact: seven})
 
     def test_sessions_are_listed_newest_first(self) -> None:
         store = self.open_store()
@@ -775,7 +833,7 @@ class StoreContract(ABC):
             assert store.prices(name, "e", everybody) == {f"{number:026d}": number}
             assert store.vectors(name, "m", everybody) == {f"{number:026d}": bytes([number])}
             marks = [fingerprint(Kind.FACT, f"statement {each}") for each in range(len(names))]
-            assert store.by_fingerprint(name, marks) == {marks[number]: f"{number:026d}"}
+            assert store.said(name, marks).memories == {marks[number]: memory}
             counted = store.census(name)
             assert (counted.memories, counted.turns, counted.sessions) == ({"fact": 1}, 1, 1)
             assert store.sequence(name) == 1

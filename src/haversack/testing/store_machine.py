@@ -200,10 +200,11 @@ class StoreMachine(RuleBasedStateMachine):
         prefix=st.sampled_from(("", "a", "b", "0")),
         after=st.just("") | _record_keys,
         limit=st.integers(0, 3),
+        newest=st.booleans(),
     )
-    def records(self, namespace: str, prefix: str, after: str, limit: int) -> None:
+    def records(self, namespace: str, prefix: str, after: str, limit: int, *, newest: bool) -> None:
         """Part of a collection."""
-        self._same(lambda store: store.records(namespace, "c", prefix=prefix, after=after, limit=limit))
+        self._same(lambda store: store.records(namespace, "c", prefix=prefix, after=after, limit=limit, newest=newest))
 
     @rule()
     def reopen(self) -> None:
@@ -222,7 +223,7 @@ class StoreMachine(RuleBasedStateMachine):
         self._same(lambda store: [store.turns(namespace, session) for session in _SESSIONS])
         self._same(lambda store: store.sessions(namespace))
         self._same(lambda store: store.namespaces())
-        self._same(lambda store: store.by_fingerprint(namespace, _MARKS))
+        self._same(lambda store: store.said(namespace, _MARKS))
         self._same(lambda store: store.tombstoned(namespace, _MARKS))
         self._same(lambda store: store.erased(namespace, (*_MEMORY_IDS, *_TURN_IDS)))
         self._same(lambda store: [store.prices(namespace, each, _MEMORY_IDS) for each in ("e", "E")])

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 FORMAT = "haversack"
-VERSION = 1
+VERSION = 2
 _Word = TypeVar("_Word", Kind, Trust, Stage, Role)
 
 
@@ -70,6 +70,9 @@ def dump_memory(memory: Memory) -> Record:
             superseded_by=memory.superseded_by,
             access_count=memory.access_count,
             accessed_at=_dump_time(memory.accessed_at),
+            deleted_at=_dump_time(memory.deleted_at),
+            stage_before=None if memory.stage_before is None else memory.stage_before.value,
+            duplicate_of=memory.duplicate_of,
         ),
     }
 
@@ -98,6 +101,9 @@ def load_memory(record: Record) -> Memory:
         stage=_word(Stage, record, "stage"),
         access_count=_integer(record.get("access_count", 0), "access_count"),
         accessed_at=_optional_time(record, "accessed_at"),
+        deleted_at=_optional_time(record, "deleted_at"),
+        stage_before=_word(Stage, record, "stage_before") if "stage_before" in record else None,
+        duplicate_of=_optional(record, "duplicate_of"),
     )
 
 

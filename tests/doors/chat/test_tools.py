@@ -5,9 +5,11 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -103,6 +105,42 @@ def test_addresses_in_private_networks_are_refused() -> None:
     (problem,) = tools.problems
     assert problem.startswith("inner: the address 'http://169.254.169.254/latest/mcp' leads to the private address")
     tools.close()
+
+
+@contextmanager
+def answering(status: int, **headers: str) -> Generator[tuple[str, list[str | None]]]:
+    """A server that answers everything alike: its address, and the tokens that it was shown."""
+    shown: list[str | None] = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            shown.append(self.headers["authorization"])
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(status)
+            for name, value in {**headers, "content-length": "0"}.items():
+                self.send_header(name, value)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the library
+            del format, args
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/mcp", shown
+        finally:
+            server.shutdown()
+            thread.join(20)
+
+
+@pytest.mark.parametrize("status", [302, 307, 308])
+def test_a_token_goes_to_no_other_address(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    monkeypatch.setenv(VARIABLE, "s3cret")
+    with answering(500) as (elsewhere, seen), answering(status, location=elsewhere) as (address, shown):
+        tools = open_tools({"moved": ToolServer(url=address, token_env=VARIABLE, seconds=5)})
+        tools.close()
+    assert (set(shown), seen, len(tools.problems)) == ({"Bearer s3cret"}, [], 1)
 
 
 def test_no_servers_no_thread() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import haversack
 from haversack.clock import utc_now
 from haversack.engine.haversack import Haversack
 from haversack.inspector.entrance import Entrance, Way
@@ -198,3 +200,17 @@ def test_a_stay_ends_however_busy_it_is(browser: Any, sack: Haversack) -> None:
         assert visitor.get("/prompt").status_code == 200
     moment[0] += timedelta(seconds=1)
     assert visitor.get("/prompt").status_code == 303
+
+
+def test_a_stay_counts_for_every_process_and_a_farewell_too(
+    visit: Callable[..., Any], sack: Haversack, tmp_path: Path
+) -> None:
+    one = visit("admin")
+    other = type(one)(Entrance(sack=sack, way=Way.KEY, clock=utc_now), host=one.host)
+    with haversack.open(tmp_path / "memory.db", embedder="none") as beside:
+        third = type(one)(Entrance(sack=beside, way=Way.KEY, clock=utc_now), host=one.host)
+        for browser in (other, third):
+            browser.cookies = one.cookies
+            assert browser.get("/memories?namespace=harbour").status_code == 200
+        assert third.post("/leave", {}).status_code == 303
+        assert [browser.get("/memories").status_code for browser in (one, other)] == [303, 303]

@@ -196,6 +196,14 @@ def test_a_key_has_a_pace(make: Callable[..., Call]):
     assert caller("GET", "/health").status_code == 200
 
 
+def test_servers_of_one_store_count_a_key_together(make: Callable[..., Call], sack: Haversack):
+    shown = {"authorization": f"Bearer {sack.keys.create('reader').secret}"}
+    callers = [make(key_per_minute=4) for _ in range(2)]
+    answers = [caller("GET", "/v1/namespaces", headers=shown) for _ in range(3) for caller in callers]
+    assert [answered.status_code for answered in answers] == [200] * 4 + [429] * 2
+    assert [answered.headers["x-ratelimit-remaining"] for answered in answers[:4]] == ["3", "2", "1", "0"]
+
+
 @pytest.mark.parametrize(("body", "status"), [
     (b"[" * 200_000, 400),
     (b'{"a":' * 200_000, 400),

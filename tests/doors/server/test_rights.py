@@ -178,7 +178,7 @@ def test_denials_are_logged_with_their_origin_and_put_into_the_audit_within_boun
 def test_where_the_store_lies_is_not_told(
     sack: Haversack, http: Call, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    def busy() -> list[str]:
+    def busy(*_: object, **_named: object) -> list[str]:
         raise BusyError("/home/alice/memory.db is busy")
 
     monkeypatch.setattr(sack, "namespaces", busy)
@@ -206,14 +206,35 @@ def quick() -> Iterator[tuple[str, Haversack]]:
             thread.join(20)
 
 
-@pytest.mark.parametrize("how", ["revoked", "deleted", "narrowed"])
-def test_events_end_with_their_key(quick: tuple[str, Haversack], how: str):
+@pytest.fixture
+def events(quick: tuple[str, Haversack], request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a stream: of a namespace, or of a job that is at work."""
     address, sack = quick
+    begun, go = threading.Event(), threading.Event()
+
+    def work(_: object) -> dict[str, Any]:
+        begun.set()
+        assert go.wait(20)
+        return {}
+
+    if request.param == "namespace":
+        yield f"{address}{NS}/events"
+        return
+    job = sack.jobs.start("wait", "alice", work, asked_by="test")
+    assert begun.wait(20)
+    yield f"{address}/v1/jobs/{job.id}/events"
+    go.set()
+
+
+@pytest.mark.parametrize("how", ["revoked", "deleted", "narrowed"])
+@pytest.mark.parametrize("events", ["namespace", "job"], indirect=True)
+def test_events_end_with_their_key(quick: tuple[str, Haversack], events: str, how: str):
+    _, sack = quick
     issued = sack.keys.create("reader", namespaces=["alice"])
     shown = {"authorization": f"Bearer {issued.secret}"}
-    with httpx.stream("GET", f"{address}{NS}/events", headers=shown, timeout=20) as stream:
+    with httpx.stream("GET", events, headers=shown, timeout=20) as stream:
         lines = stream.iter_lines()
-        assert next(lines) == ": connected"
+        assert next(lines) in {": connected", "event: running"}
         match how:
             case "revoked":
                 sack.keys.revoke(issued.key.id)
@@ -221,7 +242,7 @@ def test_events_end_with_their_key(quick: tuple[str, Haversack], how: str):
                 sack.keys.delete(issued.key.id)
             case _:
                 sack.keys.change(issued.key.id, namespaces=["bob"])
-        assert all(not line for line in lines)
+        assert all(not line or line.startswith("data: ") for line in lines)
 
 
 def test_events_end_when_their_key_expires(quick: tuple[str, Haversack]):

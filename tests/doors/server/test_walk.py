@@ -232,7 +232,7 @@ def _wrong(method: str, path: str) -> Iterator[bytes]:
     """What the route asks for, with one field after the other in a hostile shape."""
     operation = DOCUMENT["paths"][path].get(method.lower(), {}) if path in DOCUMENT["paths"] else {}
     schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-    sample = _sample(schema) if schema else None
+    sample = sample_of(schema) if schema else None
     if not isinstance(sample, dict):
         return
     yield json.dumps(sample).encode()
@@ -247,15 +247,15 @@ def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
     return _resolved(schema["anyOf"][0]) if "anyOf" in schema else schema
 
 
-def _sample(schema: dict[str, Any]) -> Any:
+def sample_of(schema: dict[str, Any]) -> Any:
     """Something that the schema allows, of the required fields alone."""
     known = _resolved(schema)
     if "enum" in known or "const" in known:
         return known.get("const", known.get("enum", [None])[0])
     if known.get("type") == "object":
-        return {name: _sample(known["properties"][name]) for name in known.get("required", ())}
+        return {name: sample_of(known["properties"][name]) for name in known.get("required", ())}
     if known.get("type") == "array":
-        return [_sample(known["items"])]
+        return [sample_of(known["items"])]
     word = (known.get("pattern") or "x").strip("^$()").split("|")[0]
     number = max(1, known.get("minimum", 1))
     return {"integer": number, "number": number, "boolean": True}.get(known.get("type", ""), word)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from threading import Event
 
 from haversack.assemble import Candidate, Context, assemble
 from haversack.engine.trims import TrimLog, trimmed
@@ -51,16 +52,47 @@ def left_out(*numbers: int) -> tuple[list[Candidate], Context]:
     return found, assemble(found, budget=0, counter=counter_for("bytes"), query="tides")
 
 
-def test_a_caller_pays_for_few_records_however_many_wait() -> None:
+def test_few_records_are_written_at_once_however_many_wait() -> None:
     store, log = Watched(), TrimLog()
     costs: list[int] = []
     store.apply("n", Batch(memories=tuple(one.memory for one in left_out(*range(1_500))[0])))
     for number in range(100):
         store.trips = 0
         log.note(store, "n", *left_out(*range(number * 15, number * 15 + 15)))
+        log.wait()
         costs.append(store.trips)
     assert max(costs) == 51
     assert sum(cost > 0 for cost in costs) <= 4
+
+
+def test_who_asks_waits_for_no_record() -> None:
+    store, log, noted = Watched(), TrimLog(), Event()
+    store.apply("n", Batch(memories=tuple(one.memory for one in left_out(*range(200))[0])))
+    store.before = [lambda: assert_set(noted)]
+    for _ in range(32):
+        log.note(store, "n", *left_out(*range(200)))
+    noted.set()
+    log.wait()
+    assert len(store.records("n", "trim")) == 50
+
+
+def assert_set(event: Event) -> None:
+    assert event.wait(30)
+
+
+def test_what_would_carry_a_memory_is_all_that_scores_as_much_or_more() -> None:
+    store, log = Watched(), TrimLog()
+    memories = [one.memory for one in left_out(*range(4))[0]]
+    store.apply("n", Batch(memories=tuple(memories)))
+    scores, prices = (0.9, 0.5, 0.5, 0.1), (7, 20, 30, 400)
+    found = [
+        Candidate(memory=memory, score=score, price=price)
+        for memory, score, price in zip(memories, scores, prices, strict=True)
+    ]
+    context = assemble(found, budget=1, counter=counter_for("bytes"), query="tides")
+    log.note(store, "n", found, context)
+    rows = {row.memory_id: row.needed for row in trimmed(log, store, "n", least=1)}
+    assert [rows[memory.id] for memory in memories] == [7, 57, 57, 457]
 
 
 def test_all_that_waits_is_written_down_when_it_is_asked_for() -> None:

@@ -48,7 +48,8 @@ def talk(sack: Haversack, name: str) -> None:
         output_tokens=4,
         dollars=0.5,
     )
-    cost = Written(collection="cost", key=make_id(AT, len(name).to_bytes(10, "big")), value=call.encode())
+    key = make_id(AT, len(name).to_bytes(10, "big"))
+    cost = Written(collection="cost", key=key, value=call.encode(), session=name)
     sack._core.store.apply("n", Batch(records=(cost,)))
     sack.audit.note(Deed(who="key", did="read turns", namespace="n", session=name, count=60))
     work = sack.jobs.start("import", "n", lambda _: {"problems": [f"conversation {name}: no text"]}, asked_by="key")

@@ -6,6 +6,8 @@ import asyncio
 
 import pytest
 
+from haversack.engine.allowances import Lent
+from haversack.errors import BusyError
 from haversack.guard.pace import Pace
 from haversack.guard.refusal import Refused
 from haversack.guard.settings import Limits
@@ -26,6 +28,58 @@ def test_a_bucket_refills_evenly():
 def test_no_limit_is_no_limit():
     pace = Pace(Limits(key_per_minute=0))
     assert {pace.take("k", 0.0) for _ in range(1000)} == {(0, 0)}
+
+
+class Lender:
+    """What a store would lend: the first so many, then nothing for three seconds."""
+
+    def __init__(self, *granted: int) -> None:
+        self.granted = list(granted)
+        self.asked = list[tuple[str, int, int]]()
+
+    async def __call__(self, name: str, most: int, wanted: int) -> Lent:
+        self.asked.append((name, most, wanted))
+        granted = self.granted.pop(0) if self.granted else 0
+        if granted < 0:
+            raise BusyError("held by another writer")
+        return Lent(granted=granted, left=7, seconds=0 if granted else 3)
+
+
+def test_a_share_of_the_allowance_is_borrowed_at_a_time():
+    async def run() -> None:
+        lend = Lender(2, 1)
+        pace = Pace(Limits(key_per_minute=100), lend)
+        assert [await pace.admit("k", 0.0) for _ in range(3)] == [(100, 8), (100, 7), (100, 7)]
+        assert lend.asked == [("k", 100, 2)] * 2
+        for now in (0.0, 2.5):
+            with pytest.raises(Refused, match="100 requests a minute"):
+                await pace.admit("k", now)
+        assert len(lend.asked) == 3
+        lend.granted = [1]
+        assert await pace.admit("k", 3.0) == (100, 7)
+
+    asyncio.run(run())
+
+
+def test_who_cannot_borrow_counts_alone():
+    async def run() -> None:
+        pace = Pace(Limits(key_per_minute=1), Lender(-1, -1))
+        assert await pace.admit("k", 0.0) == (1, 0)
+        with pytest.raises(Refused):
+            await pace.admit("k", 1.0)
+
+    asyncio.run(run())
+
+
+def test_requests_at_once_borrow_once():
+    async def run() -> None:
+        lend = Lender(5)
+        pace = Pace(Limits(key_per_minute=250), lend)
+        told = await asyncio.gather(*(pace.admit("k", 0.0) for _ in range(5)))
+        assert sorted(told) == [(250, left) for left in range(7, 12)]
+        assert lend.asked == [("k", 250, 5)]
+
+    asyncio.run(run())
 
 
 def test_places_are_limited_and_given_back():

@@ -42,7 +42,10 @@ def watch(app: Any, opens: Callable[[], bool]) -> list[Message]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(while_it_opens(app, ({"type": "http"}, receive, send), opens, every=0.001))
+    async def asked() -> bool:
+        return opens()
+
+    asyncio.run(while_it_opens(app, ({"type": "http"}, receive, send), asked, every=0.001))
     return sent
 
 
@@ -91,7 +94,7 @@ def test_a_cancelled_wait_ends_the_stream():
         async def nothing(_: Message | None = None) -> Any:
             return None
 
-        waiting = asyncio.ensure_future(while_it_opens(stream, ({}, nothing, nothing), lambda: True, every=60))
+        waiting = asyncio.ensure_future(while_it_opens(stream, ({}, nothing, nothing), nothing, every=60))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         waiting.cancel()

@@ -96,7 +96,8 @@ def test_no_cadence_of_maintenance_changes_what_a_memory_was_given(
 def _given(memory: Memory) -> Memory:
     fields = {name: value for name, value in memory.metadata.items() if not name.startswith("haversack.")}
     ended = {"stage": Stage.ACTIVE, "superseded_by": None, "valid_to": None, "changed": 0}
-    return replace(memory, metadata=fields, **ended)
+    marks = dict.fromkeys(("deleted_at", "stage_before", "duplicate_of"))
+    return replace(memory, metadata=fields, **ended, **marks)
 
 
 def test_many_statements_about_one_name_are_summed_up_once(ns: Namespace) -> None:

@@ -227,7 +227,7 @@ def test_every_statement_that_serves_a_namespace_uses_an_index(tmp_path: Path) -
     store.turns("n", "s", limit=1, newest=True)
     store.turns_by_id("n", ["a"])
     store.sessions("n")
-    store.by_fingerprint("n", ["a"])
+    store.said("n", ["a"])
     store.tombstoned("n", ["a"])
     store.prices("n", "e", ["a"])
     store.vectors("n", "m", ["a"])

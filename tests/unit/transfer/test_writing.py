@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -64,6 +65,9 @@ MEMORIES = st.builds(
     stage=st.sampled_from(Stage),
     access_count=st.integers(0),
     accessed_at=st.none() | TIMES,
+    deleted_at=st.none() | TIMES,
+    stage_before=st.none() | st.sampled_from(Stage),
+    duplicate_of=st.none() | FULL,
 )
 SIZES = st.none() | st.integers(1, 9000)
 PARTS = st.one_of(
@@ -126,11 +130,29 @@ def test_a_file_is_read_back_in_order(read: Read):
     assert (result.reading.format, result.found) == ("haversack", entries)
 
 
+def test_marks_of_the_first_version_leave_the_metadata_and_later_ones_are_the_callers(read: Read):
+    told = {"deleted_at": 1767323045678901, "stage_before": "decayed", "duplicate_of": "x"}
+    marks = {f"haversack.{name}": value for name, value in told.items()}
+    line = {**dump_memory(replace(MEMORY, stage=Stage.DELETED)), "metadata": {"page": 3, **marks}}
+    marked = replace(
+        MEMORY,
+        stage=Stage.DELETED,
+        metadata={"page": 3},
+        deleted_at=AT,
+        stage_before=Stage.DECAYED,
+        duplicate_of="x",
+    )
+    assert read({"export.jsonl": [{**dump_header(), "version": 1}, line]}).found == [marked]
+    assert read({"export.jsonl": [dump_header(), dump_memory(marked)]}).found == [marked]
+    (own,) = read({"export.jsonl": [dump_header(), line]}).found
+    assert (own.deleted_at, own.metadata) == (None, {"page": 3, **marks})
+
+
 def test_a_newer_file_is_refused(read: Read):
-    result = read({"export.jsonl": [{**dump_header(), "version": 2}, dump_memory(MEMORY)]})
+    result = read({"export.jsonl": [{**dump_header(), "version": 3}, dump_memory(MEMORY)]})
     assert [isinstance(one, Problem) for one in result.found] == [True]
     assert result.problems == [
-        "export.jsonl: line 1: the format's version is 2; up to 1 can be read: upgrade Haversack"
+        "export.jsonl: line 1: the format's version is 3; up to 2 can be read: upgrade Haversack"
     ]
 
 

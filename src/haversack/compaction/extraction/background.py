@@ -61,6 +61,11 @@ class BackgroundExtraction:
             ended.wait()
         return self._extractor.extract(session, self._stop)
 
+    def forget(self) -> None:
+        """Drop the counts of unread turns, and with them names of sessions; what is unread stays so in the store."""
+        with self._lock:
+            self._seen.clear()
+
     def wait(self, seconds: float = 60.0, session: str | None = None) -> bool:
         """Wait for what is running, in one session or in all; whether it has ended."""
         end = time.monotonic() + seconds

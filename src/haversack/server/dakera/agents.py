@@ -41,7 +41,7 @@ class AgentBody(Loose):
 @router.get("/agents", response_model=list[Answer], responses=PROBLEMS)
 def list_agents(caller: ReadCaller) -> Response:
     """The agents that the key reaches."""
-    names = [name for name in caller.sack.namespaces() if caller.key.reaches(name)]
+    names = caller.sack.namespaces(caller.key.namespaces)
     return answer([_census(caller, name) for name in names])
 
 
@@ -49,7 +49,7 @@ def list_agents(caller: ReadCaller) -> Response:
 def create_agent(caller: WriteCaller, body: AgentBody) -> Response:
     """An agent comes to be with its first memory, so there is nothing to do but to say whether it has one."""
     here = agent(caller, body.agent_id, Scope.WRITE)
-    exists = here.ns.name in caller.sack.namespaces()
+    exists = bool(caller.sack.namespaces([here.ns.name]))
     return answer({"agent_id": body.agent_id, "namespace": here.ns.name, "created": not exists})
 
 
@@ -107,7 +107,7 @@ def wake_up(
 @router.get("/ops/stats", response_model=Answer, responses=PROBLEMS)
 def ops_stats(caller: ReadCaller) -> Response:
     """What the key may see of the server."""
-    names = [name for name in caller.sack.namespaces() if caller.key.reaches(name)]
+    names = caller.sack.namespaces(caller.key.namespaces)
     total = sum(sum(caller.sack.namespace(name).stats().memories.values()) for name in names)
     return answer(
         {

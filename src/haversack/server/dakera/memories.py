@@ -349,7 +349,7 @@ def _context_record(here: In, packed: Context) -> Answer:
 
 def _holder(caller: Caller, memory_id: str) -> str:
     """The one namespace of the key's own that has this id."""
-    holders = [name for name in caller.sack.namespaces() if caller.key.reaches(name) and _has(caller, name, memory_id)]
+    holders = [name for name in caller.sack.namespaces(caller.key.namespaces) if _has(caller, name, memory_id)]
     if not holders:
         raise NotFoundError(f"no memory {memory_id!r}")
     if len(holders) > 1:

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from fastapi import APIRouter, Query, Request
-from fastapi.concurrency import run_in_threadpool
 from pydantic import JsonValue
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
@@ -57,7 +56,7 @@ async def import_memories(
     """Take in a file of memories; bad records are reported and left out, the rest lands."""
     here = agent(caller, agent_id, Scope.WRITE)
     data = await _uploaded(request)
-    return answer(await run_in_threadpool(_bring_in, here, data, form))
+    return answer(await caller.sack.threads.run(_bring_in, here, data, form))
 
 
 @router.get(

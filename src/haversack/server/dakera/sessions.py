@@ -119,7 +119,7 @@ def session_memories(
 
 def visits_of(caller: Caller, namespace: str | None, *, active_only: bool) -> list[Visit]:
     """Sessions of one namespace, or of all that the key reaches, the newest first."""
-    names = [namespace] if namespace is not None else caller.sack.namespaces()
+    names = [namespace] if namespace is not None else caller.sack.namespaces(caller.key.namespaces)
     found = [visit for name in names if caller.key.reaches(name) for visit in caller.sack.visits.of(name)]
     found.sort(key=lambda visit: visit.id, reverse=True)
     return [visit for visit in found if not (active_only and visit.ended_at)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from importlib.metadata import version
 
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 from typing_extensions import TypedDict
 
+from haversack.engine.haversack import Haversack
 from haversack.engine.keys import Scope
 from haversack.guard.refusal import Refused
 from haversack.server.caller import AdminCaller, ReadCaller
@@ -57,7 +57,8 @@ async def ready(request: Request) -> Health:
         raise Refused(503, "SERVICE_UNAVAILABLE", "the server is stopping", headers={"retry-after": "5"})
     if request.app.state.pace.is_busy:
         raise Refused(503, "SERVICE_UNAVAILABLE", "all places are taken", headers={"retry-after": "1"})
-    await asyncio.to_thread(request.app.state.sack.namespaces)
+    sack: Haversack = request.app.state.sack
+    await sack.threads.check(sack.namespaces)
     return Health(status="ready", version=_VERSION)
 
 

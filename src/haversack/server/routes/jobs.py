@@ -33,8 +33,7 @@ class Jobs(TypedDict):
 @router.get("", response_model=Jobs, responses=PROBLEMS)
 def list_jobs(caller: ReadCaller, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
     """The latest jobs in namespaces that the key reaches, oldest first."""
-    reached = [job for job in caller.sack.jobs.all() if caller.key.reaches(job.namespace)]
-    return answer(Jobs(jobs=[job_shape(job) for job in reached[-limit:]]))
+    return answer(Jobs(jobs=[job_shape(job) for job in caller.sack.jobs.all(caller.key.namespaces, limit=limit)]))
 
 
 @router.get("/{job_id:label}", response_model=JobShape, responses=PROBLEMS)
@@ -57,7 +56,7 @@ def cancel_job(caller: WriteCaller, job_id: JobId) -> Response:
 )
 async def job_events(caller: ReadCaller, request: Request, job_id: JobId) -> Response:
     """A job's progress as it happens, until it is over."""
-    job = await asyncio.to_thread(_job, caller, job_id, Scope.READ)
+    job = await caller.sack.threads.run(_job, caller, job_id, Scope.READ)
     return StreamingResponse(
         _progress(caller, job, request.app.state.stopping),
         media_type="text/event-stream",
@@ -76,7 +75,7 @@ async def _progress(caller: Caller, job: Job, stopping: asyncio.Event) -> AsyncG
         try:
             await asyncio.wait_for(stopping.wait(), _LOOK_EVERY)
         except TimeoutError:
-            job = await asyncio.to_thread(caller.sack.jobs.get, job.id)
+            job = await caller.sack.threads.run(caller.sack.jobs.get, job.id)
 
 
 def _job(caller: Caller, job_id: str, scope: Scope) -> Job:

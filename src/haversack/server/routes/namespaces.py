@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any
@@ -13,7 +13,6 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 from typing_extensions import TypedDict
 
-from haversack.engine.namespace import Namespace
 from haversack.server.caller import In, ReadCaller, ReadNs, WriteNs
 from haversack.server.routes.declare import PROBLEMS, Responses, StrictRoute, problems
 from haversack.server.shapes import CensusShape, JobShape, answer, census_shape, job_shape
@@ -50,7 +49,7 @@ def list_namespaces(
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> Response:
     """The namespaces that hold anything and that the key reaches, sorted."""
-    reached = [name for name in caller.sack.namespaces() if caller.key.reaches(name) and name > cursor]
+    reached = caller.sack.namespaces(caller.key.namespaces, after=cursor, limit=limit + 1)
     page = reached[:limit]
     return answer(
         Namespaces(
@@ -69,7 +68,7 @@ def get_namespace(here: ReadNs) -> Response:
 def export(here: ReadNs) -> Response:
     """Everything in it as lines of JSON; importing them elsewhere gives an equal namespace."""
     here.note("export", now=True)
-    return StreamingResponse(_as_bytes(here.ns), media_type="application/x-ndjson")
+    return StreamingResponse(here.caller.sack.threads.each(here.ns.take_out()), media_type="application/x-ndjson")
 
 
 @inside.post(
@@ -93,18 +92,19 @@ async def import_file(
     them. A policy, and more trust for a memory that is there, take an admin's key. `name` helps to find out the format;
     it is no path.
     """
-    upload = Upload(here.caller.sack.folder)
+    sack = here.caller.sack
+    upload = Upload(sack.folder)
     try:
         async for chunk in request.stream():
-            await asyncio.to_thread(upload.write, chunk)
+            await sack.threads.run(upload.write, chunk)
         limits = request.app.state.settings.imports
         work = import_upload(here, upload, f"upload{_suffix(name)}", form, limits)
-        start = partial(here.caller.sack.jobs.start, asked_by=here.caller.key.id, unused=upload.close)
-        job = await asyncio.to_thread(start, "import", here.ns.name, work)
+        start = partial(sack.jobs.start, asked_by=here.caller.key.id, unused=upload.close)
+        job = await sack.threads.run(start, "import", here.ns.name, work)
     except BaseException:
         upload.close()
         raise
-    here.note("import", now=True)
+    await sack.threads.run(here.note, "import", now=True)
     return answer(job_shape(job), status=202, headers={"location": f"/v1/jobs/{job.id}"})
 
 
@@ -126,7 +126,7 @@ async def events(
 
     Begins after `Last-Event-ID` (nothing is missed), or with what comes next.
     """
-    start = int(last_event_id) if last_event_id else await asyncio.to_thread(here.ns.sequence)
+    start = int(last_event_id) if last_event_id else await here.caller.sack.threads.run(here.ns.sequence)
     return StreamingResponse(
         _event_lines(here, request.app.state.stopping, start),
         media_type="text/event-stream",
@@ -134,16 +134,12 @@ async def events(
     )
 
 
-def _as_bytes(ns: Namespace) -> Iterator[bytes]:
-    yield from ns.take_out()
-
-
 async def _event_lines(here: In, stopping: asyncio.Event, after: int) -> AsyncGenerator[str]:
     """Events from the change sequence, until the client goes or the server stops."""
     yield ": connected\n\n"
     silent = 0.0
     while not stopping.is_set():
-        page = await asyncio.to_thread(here.ns.changes, after)
+        page = await here.caller.sack.threads.run(here.ns.changes, after)
         for change in page.memories:
             yield _event(
                 "memory",

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from haversack.model.lives import DELETED_AT, KIND_CODES, NEVER, STAGE_CODES, Lives, lives_from
+from haversack.model.lives import KIND_CODES, NEVER, STAGE_CODES, Lives, lives_from
 from haversack.model.memory import Kind, Stage
 from haversack.store.sqlite.rows import Row, damaged, sound
 
 __all__ = ["lives_of_rows", "lives_statement"]
 
-_MARK = f"json_extract(metadata, '$.\"{DELETED_AT}\"')"
-_DELETED_AT = f"CASE WHEN stage = '{Stage.DELETED}' AND typeof({_MARK}) = 'integer' THEN {_MARK} ELSE 0 END"
+_DELETED_AT = f"CASE WHEN stage = '{Stage.DELETED}' THEN coalesce(deleted_at, 0) ELSE 0 END"
 _COLUMNS = (
     "id, changed, kind, stage, created_at, max(created_at, coalesce(accessed_at, created_at)),"
     f" coalesce(expires_at, {NEVER}), {_DELETED_AT}, importance, confidence, access_count,"

@@ -1,7 +1,5 @@
 """What a namespace holds beside memories and turns, told and taken in when it moves from store to store."""
 
-# ruff: noqa: S608 - statements are put together from our own names, never from values
-
 from __future__ import annotations
 
 import sqlite3
@@ -11,13 +9,7 @@ from haversack.store.plan import turn_digest
 from haversack.store.port import Graves
 from haversack.store.sqlite.lookup import find
 
-__all__ = ["bury", "distinct", "erased", "erased_turns", "graves_of"]
-
-
-def distinct(connection: sqlite3.Connection, table: str, column: str, namespace: str) -> list[str]:
-    """The values of a column, sorted."""
-    select = f"SELECT DISTINCT {column} FROM {table} WHERE namespace = ? ORDER BY {column}"
-    return [value for (value,) in connection.execute(select, (namespace,))]
+__all__ = ["bury", "erased", "erased_turns", "graves_of"]
 
 
 def graves_of(connection: sqlite3.Connection, namespace: str) -> Graves:

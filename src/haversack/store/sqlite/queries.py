@@ -11,14 +11,22 @@ from datetime import datetime
 from haversack.model.memory import Memory, Stage
 from haversack.model.query import Filter
 from haversack.model.times import micros
+from haversack.store.port import Said
 from haversack.store.sqlite.lookup import find
-from haversack.store.sqlite.rows import MEMORY_COLUMNS, memory_of
+from haversack.store.sqlite.rows import MEMORY_COLUMNS, memory_of, sound
 
-__all__ = ["derived", "parts", "select", "superseded"]
+__all__ = ["derived", "parts", "said", "select", "sequence", "superseded"]
 
 _PAGE = 1_000
 _SELECT = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
+_SEQUENCE = "SELECT value FROM sequences WHERE namespace = ?"
+_SAID = (
+    f"SELECT value, fingerprint, {MEMORY_COLUMNS} FROM (SELECT namespace AS place, value FROM sequences"
+    " WHERE namespace = ?) LEFT JOIN memories ON namespace = place"
+    f" AND stage <> '{Stage.DELETED}' AND superseded_by IS NULL AND fingerprint IN"
+)
 _DERIVED = f"{_SELECT} AND id IN (SELECT memory FROM sources WHERE namespace = ? AND source IN"
+_TAGGED = "id IN (SELECT memory FROM tags WHERE namespace = ? AND tag = ?)"
 
 
 def select(
@@ -31,8 +39,9 @@ def select(
     limit: int | None,
 ) -> Iterator[Memory]:
     """Yield what passes the filter; what SQL cannot tell exactly is checked on the rows."""
-    conditions, values = _conditions(chosen, live=now is not None)
-    statement = f"{_SELECT} AND changed > ?{conditions} ORDER BY changed LIMIT ?"
+    conditions, values = _conditions(namespace, chosen, live=now is not None)
+    changed = "+changed" if chosen.tags else "changed"  # what has a tag is found by its index, and sorted
+    statement = f"{_SELECT} AND {changed} > ?{conditions} ORDER BY {changed} LIMIT ?"
     page = _PAGE if limit is None else min(_PAGE, limit)
     given = 0
     while page and (limit is None or given < limit):
@@ -56,6 +65,25 @@ def superseded(connection: sqlite3.Connection, namespace: str) -> list[Memory]:
     return list(map(memory_of, rows))
 
 
+def sequence(connection: sqlite3.Connection, namespace: str) -> int:
+    """Return the namespace's change sequence."""
+    row = connection.execute(_SEQUENCE, (namespace,)).fetchone()
+    return 0 if row is None else sound(row, (int,), "sequence", namespace)[0]
+
+
+def said(connection: sqlite3.Connection, namespace: str, fingerprints: Sequence[str]) -> Said:
+    """Return the change sequence and the live memories of these fingerprints, the last born of several.
+
+    One statement reads both at one moment; of several statements the first tells the sequence.
+    """
+    if not fingerprints:
+        return Said(sequence=sequence(connection, namespace))
+    rows = list(find(connection, _SAID, (namespace,), fingerprints))
+    number = sound(rows[0][:1], (int,), "sequence", namespace)[0] if rows else 0
+    marked = [(sound(row[1:2], (str,), "memory", row[2])[0], memory_of(row[2:])) for row in rows if row[2] is not None]
+    return Said(sequence=number, memories=dict(sorted(marked, key=lambda pair: pair[1].born)))
+
+
 def derived(connection: sqlite3.Connection, namespace: str, sources: Sequence[str]) -> list[Memory]:
     """Return what was made of these turns and memories, by birth."""
     found = {row[0]: row for row in find(connection, _DERIVED, (namespace, namespace), sources, end=")")}
@@ -68,7 +96,7 @@ def parts(connection: sqlite3.Connection, namespace: str, texts: Sequence[str]) 
     return sorted(map(memory_of, found.values()), key=lambda memory: memory.born)
 
 
-def _conditions(chosen: Filter, *, live: bool) -> tuple[str, list[str | int]]:
+def _conditions(namespace: str, chosen: Filter, *, live: bool) -> tuple[str, list[str | int]]:
     """Conditions that let everything through that passes the filter, and little else."""
     stated: list[tuple[str, list[str | int]]] = []
     if live:
@@ -82,12 +110,9 @@ def _conditions(chosen: Filter, *, live: bool) -> tuple[str, list[str | int]]:
         stated.append(("event_time >= ?", [micros(chosen.since)]))
     if chosen.until is not None:
         stated.append(("event_time < ?", [micros(chosen.until)]))
-    # JSON functions of SQLite end a text at a NUL, so a value that holds one is compared on the rows alone.
-    stated.extend(
-        ("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", [tag])
-        for tag in sorted(chosen.tags)
-        if "\0" not in tag
-    )
+    # JSON functions of SQLite, by which old rows came to their tags as well, end a text at a NUL: what holds one is
+    # compared on the rows alone.
+    stated.extend((_TAGGED, [namespace, tag]) for tag in sorted(chosen.tags) if "\0" not in tag)
     stated.extend(
         ("EXISTS (SELECT 1 FROM json_each(metadata) WHERE key = ?)", [key])
         for key, _ in chosen.where

@@ -40,7 +40,8 @@ Row: TypeAlias = tuple[Any, ...]
 
 MEMORY_COLUMNS = (
     "id, born, changed, kind, stage, content, created_at, event_time, speaker, importance, confidence, trust, entities,"
-    " tags, metadata, pinned, source, valid_from, valid_to, expires_at, superseded_by, access_count, accessed_at"
+    " tags, metadata, pinned, source, valid_from, valid_to, expires_at, superseded_by, access_count, accessed_at,"
+    " deleted_at, stage_before, duplicate_of"
 )
 """In the order of `memory_of`; `row_of_memory` adds STORED_ALONE at the end."""
 
@@ -134,6 +135,7 @@ def _readings() -> Iterator[tuple[Callable[[Memory, object], None], Callable[[An
         "entities": _names,
         "tags": _names,
         "metadata": lambda text: Fields(_metadata(text)),
+        "stage_before": _STAGES.__getitem__,
         "pinned": bool,
         "source": _source,
     }
@@ -143,7 +145,7 @@ def _readings() -> Iterator[tuple[Callable[[Memory, object], None], Callable[[An
         yield getattr(Memory, column).__set__, reads.get(column), absent.get(column)
 
 
-_TIMES = ("created_at", "event_time", "valid_from", "valid_to", "expires_at", "accessed_at")
+_TIMES = ("created_at", "event_time", "valid_from", "valid_to", "expires_at", "accessed_at", "deleted_at")
 _PUT, _READ, _ABSENT = zip(*_readings(), strict=True)
 
 _TYPES: dict[str, type] = {
@@ -151,7 +153,10 @@ _TYPES: dict[str, type] = {
     **dict.fromkeys(("importance", "confidence"), float),
 }
 _NULLABLE = frozenset(
-    ("entities", "tags", "metadata", "source", "valid_from", "valid_to", "expires_at", "superseded_by", "accessed_at")
+    (
+        *("entities", "tags", "metadata", "source", "valid_from", "valid_to", "expires_at", "superseded_by"),
+        *("accessed_at", "deleted_at", "stage_before", "duplicate_of"),
+    )
 )
 _SOUND: frozenset[tuple[type, ...]] = frozenset(
     product(
@@ -209,6 +214,9 @@ def row_of_memory(memory: Memory, born: int, changed: int) -> Row:
         memory.superseded_by,
         memory.access_count,
         _micros(memory.accessed_at),
+        _micros(memory.deleted_at),
+        None if memory.stage_before is None else memory.stage_before.value,
+        memory.duplicate_of,
         None if memory.kind is Kind.PASSAGE else fingerprint(memory.kind, memory.content),
         memory.source.session,
         text_of(memory),

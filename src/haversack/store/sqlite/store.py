@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import warnings
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.model.query import Filter
-from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record
+from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Said
 from haversack.store.sqlite import queries
 from haversack.store.sqlite.connection import Connections, Lease, begin_reading, end_reading, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
-from haversack.store.sqlite.lookup import find
+from haversack.store.sqlite.lookup import find, meaning
 from haversack.store.sqlite.migrate import Migration, State, confirm, copy_into, examine, migrate, shipped
-from haversack.store.sqlite.moving import bury, distinct, erased, graves_of
+from haversack.store.sqlite.moving import bury, erased, graves_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
 from haversack.store.sqlite.rows import (
     MEMORY_COLUMNS,
@@ -37,7 +37,7 @@ from haversack.store.sqlite.rows import (
 )
 from haversack.store.sqlite.schema import refuse_foreign
 from haversack.store.sqlite.scrub import is_pending, scrub
-from haversack.store.sqlite.tables import RECORD_TABLES, table_of
+from haversack.store.sqlite.tables import RECORD_TABLES, collections_in, table_of
 from haversack.store.sqlite.turns import Turns
 from haversack.store.sqlite.writing import carry_out
 
@@ -58,7 +58,6 @@ _RESTAGED = (
 _ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
 _TURNS = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND session = ? AND position > ? ORDER BY position"
 _NO_KIND = "SELECT id, kind FROM memories WHERE namespace = ? AND typeof(kind) <> 'text' LIMIT 1"
-_MARKED = (int, str, str)
 _RECORD = "key, version, value, about, session"
 _HOLDING = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE namespace = s.namespace)"
@@ -205,8 +204,7 @@ class SqliteStore:
     def sequence(self, namespace: str) -> int:
         """See the port."""
         with self._connections.lease() as connection:
-            row = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
-        return 0 if row is None else sound(row, (int,), "sequence", namespace)[0]
+            return queries.sequence(connection, namespace)
 
     def turns(
         self, namespace: str, session: str, *, after: int = -1, limit: int | None = None, newest: bool = False
@@ -236,23 +234,26 @@ class SqliteStore:
             ).fetchall()
         return list(map(session_of, rows))
 
-    def namespaces(self) -> list[str]:
+    def namespaces(
+        self, matching: Iterable[str] | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[str]:
         """See the port."""
+        found: set[str] = set()
         with self._connections.lease() as connection:
-            rows = connection.execute(
-                f"SELECT namespace FROM sequences AS s WHERE namespace <> '' AND ({_HOLDING}) ORDER BY namespace"
-            ).fetchall()
-        return [name for (name,) in rows]
+            for pattern in ("*",) if matching is None else dict.fromkeys(matching):
+                meant, values = meaning("namespace", pattern)
+                statement = (
+                    f"SELECT namespace FROM sequences AS s WHERE namespace > ? AND {meant} AND ({_HOLDING})"
+                    " ORDER BY namespace LIMIT ?"
+                )
+                rows = connection.execute(statement, (after, *values, -1 if limit is None else limit))
+                found.update(name for (name,) in rows)
+        return sorted(found)[:limit]
 
-    def by_fingerprint(self, namespace: str, fingerprints: Sequence[str]) -> dict[str, str]:
+    def said(self, namespace: str, fingerprints: Sequence[str]) -> Said:
         """See the port."""
-        select = (
-            "SELECT born, fingerprint, id FROM memories"
-            f" WHERE namespace = ? AND stage <> '{Stage.DELETED}' AND superseded_by IS NULL AND fingerprint IN"
-        )
         with self._connections.lease() as connection:
-            rows = list(find(connection, select, (namespace,), fingerprints))
-        return {mark: name for _, mark, name in sorted(sound(row, _MARKED, "memory", row[2]) for row in rows)}
+            return queries.said(connection, namespace, fingerprints)
 
     def tombstoned(self, namespace: str, fingerprints: Sequence[str]) -> set[str]:
         """See the port."""
@@ -302,19 +303,24 @@ class SqliteStore:
         limit: int = 1_000,
         about: str | None = None,
         session: str | None = None,
+        newest: bool = False,
     ) -> list[Record]:
         """See the port."""
-        named = [("about", about), ("session", session)]
-        chosen = "".join(f" AND {column} = ?" for column, value in named if value is not None)
-        values = [value for _, value in named if value is not None]
+        key, order = "key" if session is None else "+key", "DESC" if newest else ""  # few are of one session: sort them
+        meant, values = meaning(key, f"{prefix}*")
+        if about is not None:
+            named, names = meaning("about", about)
+            meant, values = f"{meant} AND {named}", [*values, *names]
+        if session is not None:
+            meant, values = f"{meant} AND session = ?", [*values, session]
         statement = (
             f"SELECT {_RECORD} FROM {table_of(namespace, collection)}"
-            f" WHERE namespace = ? AND collection = ? AND key >= ? AND key > ?{chosen} ORDER BY key LIMIT ?"
+            f" WHERE namespace = ? AND collection = ? AND {key} > ? AND {meant} ORDER BY {key} {order} LIMIT ?"
         )
         with self._connections.lease() as connection:
-            rows = connection.execute(statement, (namespace, collection, prefix, after, *values, limit)).fetchall()
+            rows = connection.execute(statement, (namespace, collection, after, *values, limit)).fetchall()
         found = [_record_of(collection, row) for row in rows]
-        return [record for record in found if record.key.startswith(prefix)]
+        return found[::-1] if newest else found
 
     def census(self, namespace: str) -> Census:
         """See the port."""
@@ -367,13 +373,15 @@ class SqliteStore:
     def collections(self, namespace: str) -> list[str]:
         """See the port's Moves."""
         with self._connections.lease() as connection:
-            found = (distinct(connection, table, "collection", namespace) for table in RECORD_TABLES)
-            return sorted({collection for collections in found for collection in collections})
+            return sorted({name for table in RECORD_TABLES for name in collections_in(connection, table, namespace)})
 
     def embedders(self, namespace: str) -> list[str]:
         """See the port's Moves."""
         with self._connections.lease() as connection:
-            return distinct(connection, "vectors", "model", namespace)
+            found = connection.execute(
+                "SELECT DISTINCT model FROM vectors WHERE namespace = ? ORDER BY model", (namespace,)
+            )
+            return [model for (model,) in found]
 
     def graves(self, namespace: str) -> Graves:
         """See the port's Moves."""

@@ -5,16 +5,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from typing import TypedDict
 
 from haversack.errors import ConflictError
 from haversack.model.memory import Kind, Memory
 from haversack.model.times import micros
-from haversack.store.plan import Found, HeldMemory, HeldTurn, Needs, Writes, decide, held, needs
+from haversack.store.plan import Found, Needs, Writes, decide, held, needs
 from haversack.store.port import BY_SESSION, SEGMENT, Applied, Batch, RecordKey
-from haversack.store.sqlite.lookup import find
+from haversack.store.sqlite.lookup import Part, find, find_together
 from haversack.store.sqlite.rows import (
     MEMORY_COLUMNS,
     STORED_ALONE,
@@ -27,7 +27,7 @@ from haversack.store.sqlite.rows import (
     row_of_turn,
     sound,
 )
-from haversack.store.sqlite.tables import RECORD_TABLES, table_of
+from haversack.store.sqlite.tables import RECORD_TABLES, collections_in, table_of
 
 __all__ = ["carry_out"]
 
@@ -71,10 +71,15 @@ _COUNT_ON = (
     " ON CONFLICT (namespace) DO UPDATE SET value = excluded.value, erasures = erasures + excluded.erasures"
 )
 _DROP_RECORD = "DELETE FROM {table} WHERE namespace = ? AND collection = ? AND key = ?"
-_HELD_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ?"
-_LATER = f"{_HELD_MEMORY} AND changed > ? AND kind <> '{Kind.PASSAGE}'"
+_ALL_MEMORIES = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? ORDER BY born"
+_LATER = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE namespace = ? AND changed > ? AND kind <> '{Kind.PASSAGE}'"
 _BURIED = "SELECT fingerprint FROM tombstones WHERE namespace = ? AND changed > ?"
-_HELD_TURN = "SELECT id, session, position, key FROM turns WHERE namespace = ?"
+_TURN = "id, session, position, key"
+_ALL_TURNS = f"SELECT {_TURN} FROM turns WHERE namespace = ?"
+_PLACE = "session, next, turns, first_at, last_at"
+_PLACES = "sessions WHERE namespace = ? AND session"
+_TAG = "INSERT OR IGNORE INTO tags (namespace, tag, memory) VALUES (?, ?, ?)"
+_UNTAG = "DELETE FROM tags WHERE namespace = ? AND memory = ?"
 _LINK = "INSERT OR IGNORE INTO sources (namespace, source, memory) VALUES (?, ?, ?)"
 _UNLINK = "DELETE FROM sources WHERE namespace = ? AND source = ? AND memory = ?"
 _HOLDS_WORDS = (
@@ -84,6 +89,7 @@ _HOLDS_WORDS = (
     "turns",
     "sessions",
     "sources",
+    "tags",
     *RECORD_TABLES,
 )
 
@@ -99,29 +105,42 @@ def carry_out(connection: sqlite3.Connection, namespace: str, batch: Batch) -> A
 
 
 def _read(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Found:
-    row = connection.execute("SELECT value FROM sequences WHERE namespace = ?", (namespace,)).fetchone()
-    turns = {turn.id: turn for turn in _held_turns(connection, namespace, wanted)}
-    sessions = sorted({*wanted.places, *(turn.session for turn in turns.values())}) if wanted.places or turns else []
+    """Read by one statement what the rules ask of a usual batch."""
+    fixed, turn_parts = (namespace,), _turn_parts(namespace, wanted)
+    sequence, memories, numbers, stones, digests, places, *others = find_together(
+        connection,
+        [
+            Part("value", "sequences WHERE namespace IN", (), fixed),
+            Part(MEMORY_COLUMNS, "memories WHERE namespace = ? AND id IN", fixed, wanted.memories),
+            Part("id, changed", "memories WHERE namespace = ? AND id IN", fixed, wanted.numbers),
+            Part("id", "tombstones WHERE namespace = ? AND id IN", fixed, wanted.tombstones),
+            Part("digest", "erased_turns WHERE namespace = ? AND digest IN", fixed, wanted.digests),
+            Part(_PLACE, f"{_PLACES} IN", fixed, wanted.places),
+            *turn_parts,
+            *_record_parts(namespace, wanted.records),
+        ],
+    )
+    held_turns = list(chain.from_iterable(others[: len(turn_parts)]))
+    if wanted.everything:
+        memories = connection.execute(_ALL_MEMORIES, fixed).fetchall()
+        held_turns = connection.execute(_ALL_TURNS, fixed).fetchall()
+    turns = {turn.id: turn for turn in map(held_turn_of, held_turns)}
+    if further := {turn.session for turn in turns.values()}.difference(wanted.places):
+        places += find(connection, f"SELECT {_PLACE} FROM {_PLACES} IN", fixed, sorted(further))
+    number = sound(sequence[0], (int,), "sequence", namespace)[0] if sequence else 0
     return Found(
-        sequence=0 if row is None else sound(row, (int,), "sequence", namespace)[0],
-        memories={held.id: held for held in _held_memories(connection, namespace, wanted)},
-        numbers=dict(
-            sound(row, (str, int), "memory", row[0])
-            for row in _among(connection, namespace, "id, changed FROM memories", "id", wanted.numbers)
-        ),
-        tombstones={name for (name,) in _among(connection, namespace, "id FROM tombstones", "id", wanted.tombstones)},
+        sequence=number,
+        memories={row[0]: held(memory_of(row)) for row in memories},
+        numbers=dict(sound(row, (str, int), "memory", row[0]) for row in numbers),
+        tombstones={name for (name,) in stones},
         turns=turns,
-        places={
-            row[0]: place_of(row)
-            for row in _among(
-                connection, namespace, "session, next, turns, first_at, last_at FROM sessions", "session", sessions
-            )
+        places={row[0]: place_of(row) for row in places},
+        digests={mark for (mark,) in digests},
+        records={
+            RecordKey(collection=collection, key=key): version
+            for collection, key, version in chain.from_iterable(others[len(turn_parts) :])
         },
-        digests={
-            mark for (mark,) in _among(connection, namespace, "digest FROM erased_turns", "digest", wanted.digests)
-        },
-        records=dict(_versions(connection, namespace, wanted.records)),
-        **_said_since(connection, namespace, None if row is None or wanted.since == row[0] else wanted.since),
+        **_said_since(connection, namespace, wanted.since if number != wanted.since and sequence else None),
     )
 
 
@@ -138,42 +157,23 @@ def _said_since(connection: sqlite3.Connection, namespace: str, since: int | Non
     return {"later": list(map(memory_of, later)), "buried": [mark for (mark,) in buried]}
 
 
-def _among(
-    connection: sqlite3.Connection, namespace: str, select: str, column: str, values: Sequence[str]
-) -> Iterable[Row]:
-    return find(connection, f"SELECT {select} WHERE namespace = ? AND {column} IN", (namespace,), values)
+def _turn_parts(namespace: str, wanted: Needs) -> list[Part]:
+    of_session = "turns WHERE namespace = ? AND session = ? AND key IN"
+    return [
+        Part(_TURN, "turns WHERE namespace = ? AND id IN", (namespace,), wanted.turns),
+        Part(_TURN, "turns WHERE namespace = ? AND session IN", (namespace,), wanted.sessions),
+        *(
+            Part(_TURN, of_session, (namespace, session), [key for _, key in keys])
+            for session, keys in groupby(sorted(wanted.keys), key=lambda pair: pair[0])
+        ),
+    ]
 
 
-def _held_memories(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Iterable[HeldMemory]:
-    rows = (
-        connection.execute(f"{_HELD_MEMORY} ORDER BY born", (namespace,))
-        if wanted.everything
-        else find(connection, f"{_HELD_MEMORY} AND id IN", (namespace,), wanted.memories)
-    )
-    yield from map(held, map(memory_of, rows))
-
-
-def _held_turns(connection: sqlite3.Connection, namespace: str, wanted: Needs) -> Iterable[HeldTurn]:
-    if wanted.everything:
-        yield from map(held_turn_of, connection.execute(_HELD_TURN, (namespace,)))
-    by_session = sorted(wanted.keys)
-    yield from map(held_turn_of, find(connection, f"{_HELD_TURN} AND id IN", (namespace,), wanted.turns))
-    yield from map(held_turn_of, find(connection, f"{_HELD_TURN} AND session IN", (namespace,), wanted.sessions))
-    for session, keys in groupby(by_session, key=lambda pair: pair[0]):
-        of_session = f"{_HELD_TURN} AND session = ? AND key IN"
-        rows = find(connection, of_session, (namespace, session), [key for _, key in keys])
-        yield from map(held_turn_of, rows)
-
-
-def _versions(
-    connection: sqlite3.Connection, namespace: str, wanted: Sequence[RecordKey]
-) -> Iterable[tuple[RecordKey, int]]:
+def _record_parts(namespace: str, wanted: Sequence[RecordKey]) -> Iterator[Part]:
     by_collection = sorted(wanted, key=lambda address: address.collection)
     for collection, addresses in groupby(by_collection, key=lambda address: address.collection):
-        table = table_of(namespace, collection)
-        select = f"SELECT key, version FROM {table} WHERE namespace = ? AND collection = ? AND key IN"
-        for key, version in find(connection, select, (namespace, collection), [one.key for one in addresses]):
-            yield RecordKey(collection=collection, key=key), version
+        source = f"{table_of(namespace, collection)} WHERE namespace = ? AND collection = ? AND key IN"
+        yield Part("collection, key, version", source, (namespace, collection), [one.key for one in addresses])
 
 
 def _write(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
@@ -201,6 +201,7 @@ def _write(connection: sqlite3.Connection, namespace: str, writes: Writes) -> No
         ((*row_of_memory(one, one.born, one.changed), namespace, one.id) for one in writes.updates),
     )
     _each(connection, _LINK, ((namespace, *link) for link in writes.linked))
+    _retag(connection, namespace, writes)
     _devalue(connection, namespace, writes.devalued)
     _restage(connection, namespace, writes)
     prices = ((namespace, one.memory, one.encoding, one.tokens) for one in writes.prices)
@@ -247,8 +248,7 @@ def _drop_records(connection: sqlite3.Connection, namespace: str, writes: Writes
     for collection in BY_SESSION:
         _each(connection, by_address, ((namespace, collection, session) for session in writes.ended))
     if writes.about:
-        collections = connection.execute("SELECT DISTINCT collection FROM records WHERE namespace = ?", (namespace,))
-        for (collection,) in collections.fetchall():
+        for collection in collections_in(connection, "records", namespace):
             _each(connection, by_address, ((namespace, collection, name) for name in writes.about))
     if writes.segments:
         connection.execute("DELETE FROM records WHERE namespace = ? AND collection = ?", (namespace, SEGMENT))
@@ -258,6 +258,13 @@ def _devalue(connection: sqlite3.Connection, namespace: str, memories: Sequence[
     for table in ("prices", "vectors"):
         statement = f"DELETE FROM {table} WHERE namespace = ? AND memory = ?"
         _each(connection, statement, ((namespace, name) for name in memories))
+
+
+def _retag(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:
+    former = (*writes.gone, *(one.id for one in writes.updates))
+    _each(connection, _UNTAG, ((namespace, name) for name in former))
+    written = (*writes.inserts, *writes.updates)
+    _each(connection, _TAG, ((namespace, tag, one.id) for one in written for tag in one.tags))
 
 
 def _restage(connection: sqlite3.Connection, namespace: str, writes: Writes) -> None:

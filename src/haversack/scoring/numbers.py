@@ -1,0 +1,246 @@
+"""Numbers as words: one word for all spellings of a number, one for a number with its unit, and dates as days. Pure.
+
+`1,000`, `1 000`, `1.000` and `1'000` are the word `1000`; `0,5` and `.5` are `0.5`; `07:05` is `7:05`. The parts of
+such a number are no words. Where a spelling has two readings (`1.234`), both are words. A day is the word
+`@2026-03-05`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from typing import NamedTuple
+
+from haversack.scoring.tongues import month_numbers
+
+__all__ = ["DIGIT", "UNSPACED", "day_words", "figures", "narrowed", "plain_digits", "spelled_out"]
+
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Letters of scripts that are written without spaces."""
+DIGIT = re.compile(r"\d")
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_NARROW = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f\u2019\u066c](?=\\d{3}(?!\\d))")
+"""What stands between thousands and never between words and numbers."""
+_FIGURE = re.compile(
+    # begins with what it takes, not with a look behind, so that the engine passes over other characters quickly
+    rf"[0-9](?:(?<![^\W_{UNSPACED}].)|(?<=[vV].)(?<!\w[vV].)(?=[0-9]*\.[0-9]))(?:"
+    r"(?P<date>[0-9]{0,3}[-/][0-9]{1,2}[-/][0-9]{1,4}(?![-/]?[0-9]))(?:[tT](?P<clock>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?))?"
+    r"|(?P<spaced>(?<![0-9] [0-9])[0-9]{0,2}(?: [0-9]{3}(?!\w))++(?! ?[0-9])(?:[.,][0-9]++)?)"
+    r"|(?P<joined>[0-9]*+(?:[.,:'][0-9]++)++)"
+    r"|[0-9]*+)(?P<glued>[A-Za-z0-9]*+)(?: ?(?P<unit>[^\W\d_]++)(?!\w))?"
+)
+_DATE = re.compile(r"(?P<year>[0-9]{4})([-/.])(?P<month>[0-9]{1,2})\2(?P<day>[0-9]{1,2})")
+_SHORT_DATE = re.compile(r"(?P<one>[0-9]{1,2})(?P<join>[-/.])(?P<other>[0-9]{1,2})(?P=join)(?P<year>[0-9]{4})")
+_CLOCK = re.compile(r"(?P<hour>[01]?[0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?P<second>:[0-5][0-9])?(?:[.,][0-9]+)?")
+_COMMAS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{2,3})*,[0-9]{3}(?:\.[0-9]+)?")
+_POINTS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]+)?")
+_APOSTROPHES = re.compile(r"[1-9][0-9]{0,2}(?:'[0-9]{3})+(?:[.,][0-9]+)?")
+_DECIMAL = re.compile(r"[0-9]+,[0-9]+")
+_POINTED = re.compile(r"[0-9.,]+")
+_BREAK = re.compile(r"[^0-9.]+")
+_ZEROS = re.compile(r"(?<=[0-9])\.(?:0|00)$|(?<=\.[1-9])0$")
+"""Of a fraction of one or two digits: more are thousands as often as not."""
+_SYMBOL = 3
+"""Letters of a unit up to which their case tells: 5 MW are not 5 mW."""
+_HALVES = frozenset(("am", "pm"))
+_NOON = 12
+_FAR_EAST = "\u2e80"
+"""From here on a unit is one letter: the next is of the next word."""
+_ORDINALS = frozenset(("", "st", "nd", "rd", "th", "er", "e", "o"))
+_DAY = re.compile(r"(?:\.|-?\u0433\u043e)? ?(?:(?:of|de|do|del|di|da) ){0,2}(?P<month>[^\W\d_]++)")
+_YEAR = re.compile(r"[.,]? (?:(?:of|de|del|do) )?(?P<year>(?:1[0-9]|20)[0-9]{2})(?!\w)")
+_LOOKED_BACK = 20
+_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee", "₽": "ruble", "%": "percent"}
+_SIGN = re.compile("[$€£¥₹₽%]")
+_BEFORE = re.compile(r"([$€£¥₹₽]) ?(-?[0-9]++(?:[.,' ][0-9]{2,}+)*+)")
+_BEHIND = re.compile(r"([0-9]) ?([$€£¥₹₽%])(?! ?[0-9])")
+_UNITS = {"eur": "euro", "usd": "dollar", "gbp": "pound", "jpy": "yen", "inr": "rupee", "rub": "ruble"}
+_IDEOGRAPHS = re.compile(r"(?:([0-9]{4}) ?[年년] ?)?(?<![0-9])([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日号號일]")
+_VIETNAMESE = re.compile(r"(?:ngày )?(?<![0-9])([0-9]{1,2}) tháng ([0-9]{1,2})(?: năm ([0-9]{4}))?")
+_KEPT_FORMS = 4096
+_Match = re.Match[str]
+
+
+class _Forms(NamedTuple):
+    sure: tuple[str, ...]
+    loose: tuple[str, ...] = ()
+    """Words that a text has as well, and that no question asks for."""
+
+
+def plain_digits(text: str) -> str:
+    """The digits of every script as those of ASCII."""
+    if _OTHER_DIGIT.search(text) is None:
+        return text
+    return _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match[0])), text)
+
+
+def narrowed(text: str) -> str:
+    """Without the narrow signs between thousands, which normal forms do not tell from blanks."""
+    return _NARROW.sub("", text)
+
+
+def spelled_out(text: str) -> str:
+    """Signs of currencies as words behind the number, and the dates of the Far East in digits."""
+    if _SIGN.search(text) is not None:
+        text = _BEFORE.sub(lambda match: f"{match[2]} {_SIGNS[match[1]]} ", text)
+        text = _BEHIND.sub(lambda match: f"{match[1]} {_SIGNS[match[2]]} ", text)
+    if text.isascii():
+        return text
+    text = _IDEOGRAPHS.sub(lambda match: f" {match[1] or 0:0>4}-{match[2]}-{match[3]} ", text)
+    return _VIETNAMESE.sub(lambda match: f" {match[3] or 0:0>4}-{match[2]}-{match[1]} ", text)
+
+
+def figures(plain: str, *, asked: bool, small: AbstractSet[str]) -> list[str]:
+    """The words of a text, not yet folded, that begin with digits; then numbers with their units, and days.
+
+    What is `asked` has the sure forms alone; `small` words are no units.
+    """
+    found, beside, months, read = list[str](), list[str](), month_numbers(), 0
+    for match in _FIGURE.finditer(plain):
+        if match.start() < read:
+            found += () if asked else (match[0][:4],)  # the year of the day before it
+            continue
+        if match.end("glued") - match.start() <= _SYMBOL + 1 and (day := _day(plain, match, months)) is not None:
+            words, read = day
+            beside += words
+            continue
+        run, glued = _run_of(plain, match), match["glued"].lower()
+        unit = match["glued"] or match["unit"] or ""
+        if run.isdigit():
+            found.append(run + glued)
+        elif asked and unit.casefold() in _HALVES:
+            pass  # 5:05 pm is 17:05
+        else:
+            forms = _forms(run)
+            found += forms.sure if asked else forms.sure + forms.loose
+            found += (glued,) if glued else ()
+        if match["clock"]:
+            found += _forms(match["clock"]).sure
+        if unit:
+            beside += _measures(run, unit, small, glued=bool(glued))
+    return [word for word in found if word[0] != "@"] + beside + [word for word in found if word[0] == "@"]
+
+
+def day_words(year: int | None, month: int, day: int) -> tuple[str, ...]:
+    """The words of a day: with its year where it is known, and without; none for a day that no calendar has."""
+    if not (1 <= month <= len(_LENGTHS) and 1 <= day <= _LENGTHS[month - 1]):
+        return ()
+    yearless = f"@{month:02}-{day:02}"
+    return (f"@{year:04}-{month:02}-{day:02}", yearless) if year else (yearless,)
+
+
+def _run_of(plain: str, match: _Match) -> str:
+    """The digits and the signs among them, with the sign or the point before."""
+    start = match.start()
+    run, before = plain[start : match.end("date") if match["clock"] else match.start("glued")], plain[start - 1 : start]
+    if before and before in "-." and not plain[max(0, start - 2) : start - 1].strip("([{\"'\n\t ,;:=<>"):
+        return f"-{run}" if before == "-" else f"0.{run}"
+    return run
+
+
+def _day(plain: str, match: _Match, months: dict[str, int]) -> tuple[tuple[str, ...], int] | None:
+    """The words of the day that a month beside the number makes of it, and where it ends."""
+    start, end = match.start(), match.end("glued")
+    digits = plain[start : match.start("glued")]
+    if not digits.isdigit() or match["glued"].lower() not in _ORDINALS:
+        return None
+    month = months.get((match["unit"] or "").casefold())
+    if month is not None:
+        end = match.end("unit")
+    elif (behind := _DAY.match(plain, end)) is not None and behind["month"].casefold() in months:
+        month, end = months[behind["month"].casefold()], behind.end()
+    else:
+        before = (
+            plain[max(0, start - _LOOKED_BACK) : start].casefold().replace(".", "").removesuffix("the ").rsplit(None, 1)
+        )
+        month = months.get(before[-1]) if before else None
+    if month is None:
+        return None
+    year = _YEAR.match(plain, end)
+    words = day_words(None if year is None else int(year["year"]), month, int(digits))
+    return (words, end if year is None else year.end()) if words else None
+
+
+@lru_cache(_KEPT_FORMS)
+def _forms(run: str) -> _Forms:
+    """The words of one run of digits and signs."""
+    body = run.removeprefix("-")
+    sign = run[: len(run) - len(body)]
+    if body.isdigit():
+        return _Forms((run,))
+    whole = _whole(body)
+    return _Forms(tuple(form if form[0] == "@" else sign + form for form in whole.sure), whole.loose)
+
+
+def _whole(body: str) -> _Forms:
+    if " " in body:
+        joined = body.replace(" ", "")
+        return _Forms((joined,) if joined.isdigit() else _whole(joined).sure, tuple(_BREAK.split(body)))
+    parts = tuple(filter(None, _BREAK.split(body)))
+    return _dated(body) or _timed(body) or _counted(body) or _Forms((body, *parts) if ":" in body else parts)
+
+
+def _dated(body: str) -> _Forms | None:
+    if (match := _DATE.fullmatch(body)) is not None:
+        days = day_words(int(match["year"]), int(match["month"]), int(match["day"]))
+    elif (match := _SHORT_DATE.fullmatch(body)) is not None:
+        one, other = int(match["one"]), int(match["other"])
+        days = day_words(int(match["year"]), other, one)
+        days += day_words(int(match["year"]), one, other) if match["join"] != "." else ()
+    else:
+        return None
+    return _Forms(tuple(dict.fromkeys(days)), (match["year"],) if match["year"] > "0000" else ()) if days else None
+
+
+def _timed(body: str) -> _Forms | None:
+    match = _CLOCK.fullmatch(body)
+    if match is None:
+        return None
+    minute, second = f"{int(match['hour'])}:{match['minute']}", match["second"] or ":00"
+    return _Forms((minute,)) if second == ":00" else _Forms((minute + second,), (minute,))
+
+
+def _counted(body: str) -> _Forms | None:
+    """A number with signs between its thousands or before its fraction, in each way that it can be read."""
+    if _APOSTROPHES.fullmatch(body) is not None:
+        return _Forms((body.replace("'", "").replace(",", "."),))
+    if _POINTED.fullmatch(body) is None:
+        return None
+    read = [] if "," in body else [body]
+    if "," in body and _COMMAS.fullmatch(body) is not None:
+        read.append(body.replace(",", ""))
+    if _DECIMAL.fullmatch(body) is not None:
+        read.append(body.replace(",", "."))
+    elif _POINTS.fullmatch(body) is not None:
+        read.append(body.replace(".", "").replace(",", "."))
+    return _Forms(tuple(read)) if read else None
+
+
+def _measures(run: str, unit: str, small: AbstractSet[str], *, glued: bool) -> Sequence[str]:
+    """A number with its unit: in small letters, unless it is a word so, and as written where it is a symbol."""
+    folded = unit.casefold()
+    if folded in _HALVES:
+        return _at_half(run, folded)
+    if folded in small:
+        return ()
+    values = [_ZEROS.sub("", form) for form in _forms(run).sure if form[0] != "@"]
+    symbol = len(unit) <= _SYMBOL and unit.isascii() and not unit.islower()
+    folded = _UNITS.get(folded, folded if folded[0] < _FAR_EAST else folded[0])
+    units = [] if glued and run.isdigit() else [folded]
+    return [value + said for value in values for said in ([*units, unit] if symbol else units)]
+
+
+def _at_half(clock: str, half: str) -> Sequence[str]:
+    """An hour of twelve as one of twenty-four, and with its half of the day."""
+    hour, _, minute = clock.partition(":")
+    if not hour.isdigit() or not 1 <= int(hour) <= _NOON:
+        return ()
+    minute = minute and f":{minute}"
+    return f"{int(hour) % _NOON + _NOON * (half == 'pm')}{minute or ':00'}", f"{int(hour)}{minute}{half}"

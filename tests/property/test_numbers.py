@@ -1,0 +1,47 @@
+"""Law: every spelling of a number finds every other spelling of it, and no other number."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haversack.scoring.words import key_of, query_keys, split
+
+FULL_WIDTH = str.maketrans("0123456789,", "０１２３４５６７８９，")
+ARABIC = str.maketrans("0123456789,", "٠١٢٣٤٥٦٧٨٩٬")
+HINDI = str.maketrans("0123456789", "०१२३४५६७८९")
+
+
+def spellings(number: int) -> list[str]:
+    grouped = f"{number:,}"
+    joined = [grouped.replace(",", sign) for sign in ("", ",", ".", "'", "\u2019", "\u00a0", "\u202f", "\u2009")]
+    return [*joined, *(grouped.translate(table) for table in (FULL_WIDTH, ARABIC, HINDI))]
+
+
+def keys(text: str) -> set[int]:
+    return {key_of(word) for word in split(text)}
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12))
+def test_every_spelling_finds_every_other_and_no_other_number(one: int, other: int) -> None:
+    for asked in spellings(one):
+        wanted = set(query_keys(f"{asked} boats")) - {key_of("boats")}
+        for told in spellings(one):
+            assert wanted & keys(f"they have {told} boats"), (asked, told)
+        for told in spellings(other) if one != other else ():
+            assert not wanted & keys(f"they have {told} boats"), (asked, told)
+
+
+@given(st.integers(1_000, 10**9))
+def test_blanks_between_thousands_are_one_spelling(number: int) -> None:
+    spaced = f"{number:,}".replace(",", " ")
+    assert set(query_keys(f"{number} boats")) <= keys(f"{spaced} boats")
+    assert set(query_keys(f"{spaced} boats")) <= keys(f"{number} boats")
+
+
+@pytest.mark.parametrize("sign", ["-", "\u2212"])
+@given(number=st.integers(1, 10**6))
+def test_a_number_below_zero_is_another(sign: str, number: int) -> None:
+    assert key_of(str(number)) not in query_keys(f"{sign}{number} degrees")
+    assert set(query_keys(f"{sign}{number} degrees")) <= keys(f"-{number:,} degrees")
