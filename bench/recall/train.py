@@ -19,7 +19,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from bench.lived.bank import half_of, load
 from bench.lived.facts import draw, facts_of
+from bench.lived.nonsense import nobody
+from bench.lived.pairs import pairs_of
 from bench.recall.protocol import Stated, World, build, recall_at
 from bench.recall.variants import as_documents, as_roles, in_blocks, user_only
 from numpy.typing import NDArray
@@ -38,9 +41,16 @@ from haversack.scoring.signals import GROUPS
 _CANDIDATES = 300
 _RIDGE_BASE, _RIDGE_SLOPE = 5e-3, 1e-2
 _ROUNDS = 150
-_SHARES = {"chats": 2.0, "logs": 2.0, "chats beside facts": 1.5, "logs beside facts": 2.0}
-_SHARES |= {"facts in chats": 0.35, "facts in logs": 0.35}
+_SHARES = {
+    "chats": 2.0,
+    "logs": 2.0,
+    "chats beside facts": 1.5,
+    "logs beside facts": 2.0,
+    "facts in chats": 0.35,
+    "facts in logs": 0.35,
+}
 """How much each family weighs; the others 1."""
+_NOTEBOOKS = 4
 _FACTS = (5, 12, 40)
 """How many facts stand beside a conversation."""
 Floats = NDArray[np.float32]
@@ -147,7 +157,9 @@ def calibrate(train: Sequence[Case], weights: dict[str, tuple[float, float, floa
     """Scale and shift under which the sigmoid of the sum is the share of gold among candidates."""
     odds, gold = list[Floats](), list[NDArray[np.bool_]]()
     for case in train:
-        if case.family.startswith("facts"):  # where the right one is nearly always first, odds would mean too much
+        if case.family.startswith(
+            ("facts", "notes")
+        ):  # where the right one is nearly always first, odds would mean too much
             continue
         traits = traits_of(case.world.index)
         total = np.zeros(len(case.pool.rows), np.float32) + sum(
@@ -203,7 +215,21 @@ def families(locomo: Sequence[Conversation], beam: Sequence[Conversation]) -> di
     for name, talks in (("chats", locomo), ("logs", beam)):
         found[f"facts in {name}"] = [_with_facts(talk, size) for talk in talks for size in _FACTS]
         found[f"{name} beside facts"] = [(talk, _with_facts(talk, size)[1]) for talk in talks for size in _FACTS[1:2]]
+    found["notes"] = [_notes(number) for number in range(_NOTEBOOKS)]
     return found
+
+
+def _notes(number: int) -> Mixture:
+    """Notes that differ in a number alone, every so many topics of the tuning half, beside facts, and no talk."""
+    alone, beside = _with_facts(replace(nobody(), name=f"notes {number}"), _FACTS[-1])
+    tuned = [block for place, block in enumerate(load("numbers")) if half_of(place) == "tune"]
+    pairs = list(pairs_of(tuned[number::_NOTEBOOKS]))
+    names = {note: f"note {place}" for place, note in enumerate(dict.fromkeys(pair.note for pair in pairs))}
+    notes = tuple(Stated(id=name, kind=Kind.FACT, text=note) for note, name in names.items())
+    queries = tuple(
+        Query(text=pair.question, gold=frozenset([names[pair.note]]), category=pair.topic) for pair in pairs
+    )
+    return replace(alone, queries=queries), (*notes, *beside)
 
 
 def _with_facts(conversation: Conversation, size: int) -> Mixture:
@@ -231,7 +257,8 @@ def write(models: dict[str, Learned], path: Path) -> None:
     head, mark, old = text.partition("# numbers follow\n")
     kept = {block.split(" ", 1)[0]: block for block in old.split("\n\n") if block.strip()}
     for name, learned in models.items():
-        rows = "".join(f'        "{n}": ({a:.4f}, {b:.4f}, {c:.4f}),\n' for n, (a, b, c) in learned.weights.items())
+        told = {n: each for n, each in learned.weights.items() if name == "late" or not n.startswith("late")}
+        rows = "".join(f'        "{n}": ({a:.4f}, {b:.4f}, {c:.4f}),\n' for n, (a, b, c) in told.items())
         numbers = f"    weights={{\n{rows}    }},\n    scale={learned.scale:.4f},\n    shift={learned.shift:.4f},\n"
         kept[name.upper()] = f"{name.upper()} = Learned(\n{numbers})"
     path.write_text(head + mark + "\n\n".join(block.strip() for block in kept.values()) + "\n", "utf-8")

@@ -93,7 +93,8 @@ def features(index: Index, question: Question, evidence: Evidence, rows: Rows, a
     found |= _people(index, question, rows, lone & (evidence.lexical > 0))
     found |= _dates(columns, question, rows)
     found |= _cues(flags, question)
-    found |= _stated(lone & (columns.kind.take(rows) != _PASSAGE), found)
+    if (stated := lone & (columns.kind.take(rows) != _PASSAGE)).any():
+        found["stated"] = stated
     found |= _lengths(columns.size.take(rows), length, lone)
     return {name: value.astype(np.float32, copy=False) for name, value in found.items()}
 
@@ -256,14 +257,6 @@ def _dates(columns: Columns, question: Question, rows: Rows) -> dict[str, Floats
         "in_year": inside[Grain.YEAR],
         "soon_after": late,
     }
-
-
-def _stated(stated: NDArray[np.bool_], found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """What was written down as a fact: somebody found it worth it, and its words are all about the matter."""
-    if not stated.any():
-        return {}
-    names = {"stated_words": "lexical", "stated_meaning": "dense", "stated_soft": "soft"}
-    return {"stated": stated} | {name: stated * found[of] for name, of in names.items() if of in found}
 
 
 def _cues(flags: NDArray[np.uint16], question: Question) -> dict[str, Floats]:

@@ -163,13 +163,14 @@ def rank(
         odds += np.float32(prior.weight) * (signal - np.float32(prior.usual))
     parts["siblings"] = _siblings(odds, columns.turn.take(rows), columns.born.take(rows))
     odds += parts["siblings"]
-    if weights.prior and "stated" in pool.features:
-        gains = newer(columns, rows, odds, pool.features["stated"] > 0, latest=latest)
+    stated = pool.features.get("stated", np.zeros(len(rows), np.float32)) > 0
+    if weights.prior and "on_day" not in pool.features:  # of a time that the question names, the later is not wanted
+        gains = newer(columns, rows, odds, pool.features["lexical"], stated, latest=latest)
         if gains is not None:
             odds += gains
             shifts.append(("newer", Prior(weight=MOST_NEWER), gains / np.float32(MOST_NEWER)))
     importance = columns.importance.take(rows)
-    recency = order_in_time(columns, rows, odds) if latest else _recency(columns, rows, weights, now)
+    recency = order_in_time(columns, rows, odds, stated) if latest else _recency(columns, rows, weights, now)
     if weights.prior:
         raised = np.float32(weights.importance) * (importance - np.float32(0.5))
         scores = 1 / (1 + np.exp(-(odds + raised + np.float32(LATEST if latest else weights.recency) * recency)))

@@ -25,14 +25,20 @@ _SURE = (0.45, 5.0)
 later may stand …"""
 _ASKED = (0.25, MOST_NEWER)
 """… and the same where the question asks for what holds now. Chosen on one half of the changes in `bench/lived`."""
+_SHARED = 0.6
+"""How much of the earlier one's match by words the later one has at least."""
 _NEAR = 3.0
 """Log-odds below the best within which candidates answer equally well, as far as time decides between them."""
 
 
-def newer(columns: Columns, rows: Rows, odds: Floats, stated: NDArray[np.bool_], *, latest: bool) -> Floats | None:
+def newer(
+    columns: Columns, rows: Rows, odds: Floats, words: Floats, stated: NDArray[np.bool_], *, latest: bool
+) -> Floats | None:
     """Return what each `stated` row gains that says later what another one said, to stand just above it; None: nothing.
 
-    Two rows are of one matter when their vectors are much more alike than those of the best candidates usually are.
+    Two rows are of one matter when their vectors are much more alike than those of the best candidates usually are,
+    and when the later one has the question's words about as well (`words`, 0..1): a date or a number that only the
+    earlier one has makes it the answer.
     """
     top = np.argsort(-odds, kind="stable")[:_TOP]
     those = np.flatnonzero(stated[top])
@@ -42,10 +48,10 @@ def newer(columns: Columns, rows: Rows, odds: Floats, stated: NDArray[np.bool_],
     alike = _cosines(columns, rows[top])
     usual = float(np.median(alike[np.triu_indices(len(top), 1)])) if len(top) >= _FEW else 0.0
     least = max(usual + share * (1 - usual), _ALIKE if len(top) < _FEW else 0.0)
-    time, raised = columns.time[rows[top]], odds[top].copy()
+    time, raised, words = columns.time[rows[top]], odds[top].copy(), words[top]
     for one in those:
-        same = those[alike[one, those] >= least]
-        behind = same[(time[same] > time[one]) & (raised[same] < raised[one]) & (raised[same] >= raised[one] - width)]
+        same = those[(alike[one, those] >= least) & (words[those] >= np.float32(_SHARED) * words[one])]
+        behind = same[(time[same] > time[one]) & (raised[same] <= raised[one]) & (raised[same] >= raised[one] - width)]
         raised[behind] = raised[one] + _STEP
     gained = np.minimum(raised - odds[top], np.float32(MOST_NEWER))
     if not gained.any():
@@ -55,12 +61,16 @@ def newer(columns: Columns, rows: Rows, odds: Floats, stated: NDArray[np.bool_],
     return gains
 
 
-def order_in_time(columns: Columns, rows: Rows, odds: Floats) -> Floats:
-    """Return where those that answer about as well as the best stand in time: the newest 1, the oldest 0, others 0."""
+def order_in_time(columns: Columns, rows: Rows, odds: Floats, stated: NDArray[np.bool_]) -> Floats:
+    """Return where those that answer about as well as the best stand in time: the newest 1, the oldest 0, others 0.
+
+    What was `stated` holds until another statement says otherwise, so talk does not make it older: it has 1.
+    """
     near = np.flatnonzero(odds >= odds.max(initial=-np.inf) - np.float32(_NEAR))
     order = near[np.lexsort((columns.born[rows[near]], columns.time[rows[near]]))]
     places = np.zeros(len(odds), np.float32)
     places[order] = np.arange(len(order), dtype=np.float32) / np.float32(max(1, len(order) - 1))
+    places[near[stated[near]]] = 1
     return places
 
 

@@ -28,7 +28,7 @@ GROUPS = {
     **dict.fromkeys(("user_asks_of_self", "assistant_asked_of_self", "assistant_asked_about"), "speaker"),
     **dict.fromkeys(("on_day", "in_month", "in_year", "soon_after"), "date"),
     **dict.fromkeys(("tells_when", "tells_amount", "tells_name", "is_question", "asks", "prefers"), "wording"),
-    **dict.fromkeys(("stated", "stated_words", "stated_meaning", "stated_soft"), "stated"),
+    "stated": "stated",
     **dict.fromkeys(("brief", "size", "over_60"), "length"),
 }
 """The group that each feature is told in."""
