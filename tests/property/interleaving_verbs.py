@@ -197,6 +197,7 @@ _explained("Audit", "read prune", "It reads, or removes what is older than anyth
 
 _explained("Audit", "forget", "It changes what waits in memory, and reads.")
 _explained("Haversack", "allowances stays", "It leads to what counts requests and logins, and touches no memory.")
+_explained("Haversack", "threads", "It runs verbs that are listed themselves.")
 _explained("Haversack", "audit jobs keys maintenance visits", "It leads to verbs that are listed themselves.")
 
 _FACE = (

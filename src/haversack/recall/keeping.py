@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from secrets import token_hex
+from zlib import crc32
 
 import msgspec
 
@@ -27,7 +30,9 @@ class Kept:
 class _Manifest(msgspec.Struct, frozen=True):
     upto: int
     parts: int
-    whole: int
+    whole: int = 0
+    checksum: int = -1
+    """Of all parts, one after the other; parts that a disk has damaged are not used."""
 
 
 _MANIFESTS = Collection(SEGMENT, _Manifest)
@@ -48,7 +53,7 @@ def save(store: Store, namespace: str, model: str, kept: Kept) -> None:
         store.apply(namespace, Batch(records=(done,)))
         return
     before = _manifest(store, namespace, model)
-    manifest = _Manifest(upto=upto, parts=len(parts), whole=kept.whole)
+    manifest = _Manifest(upto=upto, parts=len(parts), whole=kept.whole, checksum=_checksum(parts))
     written = [done, Written(collection=SEGMENT, key=f"{model}/manifest", value=msgspec.json.encode(manifest))]
     written += [Written(collection=SEGMENT, key=_key(model, manifest, n), value=part) for n, part in enumerate(parts)]
     if before is not None and before.upto != upto:
@@ -71,7 +76,9 @@ def restore(
         return None
     records = [store.record(namespace, SEGMENT, _key(model, manifest, number)) for number in range(manifest.parts)]
     parts = [record.value for record in records if record is not None]
-    index = load(parts, dimension, vocabulary, sign_bytes=sign_bytes) if len(parts) == manifest.parts else None
+    if len(parts) != manifest.parts or _checksum(parts) != manifest.checksum:
+        return None
+    index = load(parts, dimension, vocabulary, sign_bytes=sign_bytes)
     return None if index is None else Kept(index, manifest.whole)
 
 
@@ -82,6 +89,10 @@ def is_kept(store: Store, namespace: str, model: str) -> bool:
 
 def _manifest(store: Store, namespace: str, model: str) -> _Manifest | None:
     return _MANIFESTS.value_of(store.record(namespace, SEGMENT, f"{model}/manifest"))
+
+
+def _checksum(parts: Iterable[bytes]) -> int:
+    return reduce(lambda so_far, part: crc32(part, so_far), parts, 0)
 
 
 def _key(model: str, manifest: _Manifest, part: int) -> str:

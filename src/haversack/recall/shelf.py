@@ -26,7 +26,7 @@ __all__ = ["Shelf"]
 
 _PAGE = 250
 """Changes that are taken in at a time: whoever needs the index waits for no more of them."""
-_OWN = 1_000
+_OWN = 2_500
 """Changes that a question takes in itself, so that it is exactly fresh; more of them are left to the builder."""
 _LANDED = 256
 """Vectors stored later than their memories that a question takes in."""
@@ -58,7 +58,7 @@ class Shelf:
     def view(self, namespace: str, *, wait: float | None = None) -> IndexView:
         """Return the namespace's index with every change that the store acknowledged before this call.
 
-        With `wait`, more than a thousand changes are waited for that many seconds only; then the view is of what is
+        With `wait`, more than 2,500 changes are waited for that many seconds only; then the view is of what is
         ready, and says how far it is `behind`. Threads ask the store side by side; only one at a time takes in what is
         new. Nothing is locked for them while they read the view.
         """

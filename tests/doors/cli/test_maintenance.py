@@ -76,7 +76,7 @@ def test_lifecycle_and_reorganize_preview_journal_and_undo(run: Run, stored: str
 
 
 def test_migrate_says_the_schema_and_copies_a_store(run: Run, stored: str) -> None:
-    assert run("migrate", "--json").data == {"schema": 4, "newest": 4, "migrated": False}
+    assert run("migrate", "--json").data == {"schema": 6, "newest": 6, "migrated": False}
     assert "would copy 1 memories" in run("migrate", "--to", "new.db").out
     assert not Path("new.db").exists()
     assert run("migrate", "--to", "new.db", "--execute").code == 0

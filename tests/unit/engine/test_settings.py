@@ -196,6 +196,7 @@ EFFECTS: dict[str, tuple[Any, Any, Seen]] = {
 
 ELSEWHERE = {
     "engine.reembed": "unit/engine/test_renewing.py",
+    "engine.threads": "doors/server/test_event_loop.py",
     "memory.supporting_context": "unit/engine/test_settings.py",
     "memory.priming": "unit/engine/test_settings.py",
     "memory.tools": "unit/engine/test_settings.py",

@@ -12,13 +12,20 @@ import pytest
 from haversack.errors import StoreError
 from haversack.lifecycle.policy import softly_deleted
 from haversack.model.memory import Memory
-from haversack.recall import Recall
+from haversack.recall import Recall, shelf
 from haversack.recall.keeping import Kept, restore
 from haversack.scoring.words import key_of
 from haversack.store.port import SEGMENT, Batch, Changes, Erasure
 from haversack.store.sqlite.store import SqliteStore
 
 from .conftest import NOW, Make
+
+
+@pytest.fixture(autouse=True)
+def _small_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question takes in a thousand changes."""
+    monkeypatch.setattr(shelf, "_OWN", 1_000)
+
 
 SECONDS = 20
 PAGE = 250

@@ -88,8 +88,9 @@ def test_another_model_or_a_damaged_segment_is_not_used(filled: SqliteStore) -> 
     assert restore(filled, "n", "other", 3, None) is None
     assert restore(filled, "n", EMBEDDER.model, 64, EMBEDDER) is None
     (part,) = [record for record in filled.records("n", SEGMENT) if not record.key.endswith("manifest")]
-    filled.apply("n", Batch(records=(Written(collection=SEGMENT, key=part.key, value=part.value[:-400]),)))
-    assert not kept(filled)
+    for damaged in (part.value[:-400], part.value[:-1] + bytes([part.value[-1] ^ 1])):
+        filled.apply("n", Batch(records=(Written(collection=SEGMENT, key=part.key, value=damaged),)))
+        assert not kept(filled)
     assert len(Recall(filled, EMBEDDER).search(["n"], "soup", now=NOW, top_k=5)) == 5
 
 
