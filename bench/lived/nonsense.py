@@ -18,7 +18,7 @@ from bench.table import Cell, Table
 from haversack.engine.namespace import Namespace
 from haversack.evaluation.conversations import Conversation, Said
 
-__all__ = ["run"]
+__all__ = ["nobody", "run"]
 
 _BUDGET = 1000
 _FEW, _BESIDE = 12, 40
@@ -69,7 +69,7 @@ def _stores(options: Options) -> Iterator[_Full]:
     for label, name in (("chats", "a chat"), ("logs", "a log")):
         if label in real:
             yield _Full(name=name, conversation=real[label][0], turns=True, facts=())
-    alone = _nobody()
+    alone = nobody()
     bank = facts_of(alone)
     yield _Full(name=f"{_FEW} facts", conversation=alone, turns=False, facts=tuple(draw(bank, _FEW, "few")))
     many = len(bank) + sum(len(block.marked("=")) for block in load("numbers"))
@@ -80,7 +80,7 @@ def _stores(options: Options) -> Iterator[_Full]:
         yield _Full(name="chat and facts", conversation=chat, turns=True, facts=facts)
 
 
-def _nobody() -> Conversation:
+def nobody() -> Conversation:
     """Return a log of two turns, for its user and its time: a year in which facts were told."""
     ends = (datetime.fromisoformat("2025-01-01T09:00Z"), datetime.fromisoformat("2026-01-01T09:00Z"))
     said = (("user", "Good morning."), ("assistant", "Good morning to you."))

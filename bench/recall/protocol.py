@@ -17,7 +17,7 @@ from haversack.model.memory import Kind, Memory, Source
 from haversack.recall.chunks import chunk
 from haversack.recall.index import Index, indexed_text
 
-__all__ = ["BUDGETS", "World", "build", "measure", "recall_at"]
+__all__ = ["BUDGETS", "Stated", "World", "build", "carried", "measure", "recall_at"]
 
 BUDGETS = (256, 512, 1000, 2000, 4000)
 _ENCODING = "cl100k_base"
@@ -36,15 +36,30 @@ class World:
     index: Index
     cost: NDArray[np.int64]
     header: NDArray[np.int64]
-    """By session number."""
+    """By session number; the last is that of what belongs to none."""
     now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """A memory that no turn said."""
+
+    id: str
+    kind: Kind
+    text: str
 
 
 def count(texts: Sequence[str]) -> list[int]:
     return toktok.batch_count(list(texts), _ENCODING, 1)
 
 
-def build(conversation: Conversation, embedder: Embedder | None = None, words: WordVectors | None = None) -> World:
+def build(
+    conversation: Conversation,
+    embedder: Embedder | None = None,
+    words: WordVectors | None = None,
+    stated: Sequence[Stated] = (),
+) -> World:
+    """Index a conversation, and beside it what was stated outside any session, spread evenly over its time."""
     memories, turn_of = list[Memory](), list[str]()
     for turn in conversation.turns:
         pieces = chunk(turn.text, count)
@@ -58,11 +73,19 @@ def build(conversation: Conversation, embedder: Embedder | None = None, words: W
                     created_at=turn.at,
                     event_time=turn.at,
                     speaker=turn.speaker,
-                    source=Source(session=turn.session, turns=(turn.id,), part=(place, len(pieces))),
+                    source=Source(session=turn.session or None, turns=(turn.id,), part=(place, len(pieces))),
                     born=number,
                 )
             )
             turn_of.append(turn.id)
+    start = conversation.turns[0].at
+    step = (conversation.turns[-1].at - start) / (len(stated) + 1)
+    for place, one in enumerate(stated, 1):
+        at, number = start + place * step, len(memories) + 1
+        memories.append(
+            Memory(id=f"{number:026d}", kind=one.kind, content=one.text, created_at=at, event_time=at, born=number)
+        )
+        turn_of.append(one.id)
     signs = embedder.sign_bytes if has_signs(embedder) else 0
     index = Index(0 if embedder is None else embedder.dimension, words, signs)
     index.put(memories, {} if embedder is None else _vectors(memories, embedder, signs))
@@ -73,7 +96,7 @@ def build(conversation: Conversation, embedder: Embedder | None = None, words: W
         turn_of=tuple(turn_of),
         index=index,
         cost=np.array(count([f"- {indexed_text(memory)}\n" for memory in memories])),
-        header=np.array(count([headers[name] for name in index.sessions])),
+        header=np.array([*count([headers[name] for name in index.sessions]), 0]),
         now=max(turn.at for turn in conversation.turns) + timedelta(hours=1),
     )
 

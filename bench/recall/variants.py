@@ -8,7 +8,7 @@ from itertools import groupby
 
 from haversack.evaluation.conversations import Conversation, Said
 
-__all__ = ["as_roles", "in_blocks", "user_only"]
+__all__ = ["as_documents", "as_roles", "in_blocks", "user_only"]
 
 
 def as_roles(conversation: Conversation, which: int) -> Conversation:
@@ -36,6 +36,12 @@ def in_blocks(conversation: Conversation, size: int = 3) -> Conversation:
             block_of |= {turn.id: block[0].id for turn in block}
     queries = [replace(query, gold=frozenset(block_of[turn] for turn in query.gold)) for query in conversation.queries]
     return replace(conversation, turns=tuple(turns), queries=tuple(queries))
+
+
+def as_documents(conversation: Conversation) -> Conversation:
+    """The same blocks outside any session: documents that were remembered one by one."""
+    blocks = in_blocks(conversation)
+    return replace(blocks, turns=tuple(replace(turn, session="") for turn in blocks.turns))
 
 
 def user_only(conversation: Conversation) -> Conversation:

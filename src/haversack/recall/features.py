@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from haversack.model.memory import Kind
 from haversack.model.times import micros
-from haversack.recall.columns import NOWHERE, Columns, Flag
+from haversack.recall.columns import KINDS, NOWHERE, Columns, Flag
 from haversack.recall.index import Index
 from haversack.recall.lexical import Term
 from haversack.recall.question import Question
@@ -25,6 +26,7 @@ Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 Places = NDArray[np.int32]
 _DAY = 86_400_000_000.0
+_PASSAGE = KINDS.index(Kind.PASSAGE)
 _OFTEN = 10
 """Times as many rows as are looked at, from which those that hold a word are too many to go through."""
 
@@ -80,17 +82,20 @@ def features(index: Index, question: Question, evidence: Evidence, rows: Rows, a
     """Each feature of these rows, by its name; one that the question does not touch is left out, and 0 for all."""
     columns, sessions = index.columns, _sessions(index, rows)
     flags, length = columns.flags.take(rows), columns.length.take(rows)
+    own, lone = evidence.match.take(around.places[0]), sessions.lone
     found: dict[str, NDArray[Any]] = {"lexical": evidence.lexical}
     found |= _windows(index, evidence.terms, around, sessions)
     meaning = (("dense", evidence.dense), ("cosine", evidence.cosine), ("soft", evidence.soft))
     meaning += () if evidence.late is None else tuple(zip(("late", "late_window"), evidence.late, strict=True))
     found |= {name: value for name, value in meaning if value is not None}
-    found |= _neighbours(columns, evidence.match, length, around)
-    found["session_best"] = _session_best(evidence.match.take(around.places[0]), sessions)
-    found |= _people(index, question, rows)
+    found |= _neighbours(columns, evidence.match, length, around, lone)
+    found["session_best"] = _session_best(own, sessions)
+    found |= _people(index, question, rows, lone & (evidence.lexical > 0))
     found |= _dates(columns, question, rows)
     found |= _cues(flags, question)
-    found |= _lengths(columns.size.take(rows), length)
+    if (stated := lone & (columns.kind.take(rows) != _PASSAGE)).any():
+        found["stated"] = stated
+    found |= _lengths(columns.size.take(rows), length, lone)
     return {name: value.astype(np.float32, copy=False) for name, value in found.items()}
 
 
@@ -182,18 +187,25 @@ def _scaled(values: Floats) -> Floats:
     return values / top if top > 0 else values
 
 
-def _neighbours(columns: Columns, near: Floats, length: Floats, around: Around) -> dict[str, Floats]:
-    """What the turns beside match, less for a long row, whose own words should speak."""
+def _neighbours(
+    columns: Columns, near: Floats, length: Floats, around: Around, lone: NDArray[np.bool_]
+) -> dict[str, Floats]:
+    """What the turns beside match, less for a long row, whose own words should speak.
+
+    A memory outside any session has nothing beside it, which says nothing against it: its own match stands in.
+    """
     near = np.minimum(near, 1)  # a turn that a filter keeps out may match better than all that it lets pass
     asks = near * _has(around.part(columns.flags), Flag.ASKS)
-    _, before, after, before2, after2 = around.places
+    own, before, after, before2, after2 = around.places
     share = calm(length)
-    return {
-        "before": share * near.take(before),
-        "after": share * near.take(after),
-        "two_away": share * (near.take(before2) + near.take(after2)),
-        "answers": share * asks.take(before),
+    found = {
+        "before": near.take(before),
+        "after": near.take(after),
+        "two_away": near.take(before2) + near.take(after2),
+        "answers": asks.take(before),
     }
+    alone = near.take(own)
+    return {name: share * np.where(lone, alone, beside) for name, beside in found.items()}
 
 
 def calm(length: Floats) -> Floats:
@@ -211,12 +223,14 @@ def _session_best(match: Floats, sessions: _Sessions) -> Floats:
     return np.where(sessions.lone, match, best.take(sessions.of))
 
 
-def _people(index: Index, question: Question, rows: Rows) -> dict[str, NDArray[Any]]:
+def _people(index: Index, question: Question, rows: Rows, told: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Who speaks, in view of whom the question names; what is `told` outside sessions counts as theirs."""
     speakers = index.columns.speaker.take(rows)
     named = [index.speakers[name] for name in index.speakers_named(question.words)]
-    found: dict[str, NDArray[Any]] = {"speaker_named": np.isin(speakers, named)} if named else {}
+    found: dict[str, NDArray[Any]] = {"speaker_named": np.isin(speakers, named) | told} if named else {}
     if (code := index.speakers.get("user")) is not None:
-        found["user"] = user = speakers == code
+        user = speakers == code
+        found["user"] = user = user | told if question.first_person else user
         if question.first_person:
             found["user_asks_of_self"] = user
     if (code := index.speakers.get("assistant")) is not None:
@@ -257,10 +271,11 @@ def _cues(flags: NDArray[np.uint16], question: Question) -> dict[str, Floats]:
     return {name: _has(flags, flag) for name, (flag, does) in wanted.items() if does}
 
 
-def _lengths(size: Floats, length: Floats) -> dict[str, NDArray[Any]]:
+def _lengths(size: Floats, length: Floats, lone: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """How long each is. A short turn leans on those around it; what stands alone was written to stand alone."""
     size = np.maximum(1, size)
     return {
-        "brief": np.minimum(1, length / 10),
+        "brief": np.where(lone, 1, np.minimum(1, length / 10)),
         "size": np.log1p(size) / 5,
         "over_60": np.maximum(0, np.log(size / 60)),
     }

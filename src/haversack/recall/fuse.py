@@ -21,9 +21,10 @@ from haversack.recall.lexical import Term, bm25, find_terms
 from haversack.recall.nearest import best
 from haversack.recall.priors import priors
 from haversack.recall.question import Question, read
-from haversack.recall.ranking import LATEST, MOST_SIBLINGS, Ranking, measure
+from haversack.recall.ranking import LATEST, MOST_SIBLINGS, Prior, Ranking, measure
 from haversack.recall.rows import MemoriesOf
 from haversack.recall.soft import soft_match
+from haversack.recall.succession import MOST_NEWER, newer, order_in_time
 from haversack.recall.vector import cosines
 from haversack.recall.verbatim import verbatim
 from haversack.scoring.blend import LEXICAL, Learned, Traits, Weights, length_trait
@@ -148,18 +149,28 @@ def rank(
     *,
     now: int,
     latest: bool,
+    by_words: Learned = LEXICAL,
 ) -> Ranking:
-    """The pool with its scores. `now` in microseconds; `latest`: the question asks for the newest word."""
+    """The pool with its scores. `now` in microseconds; `latest`: the question asks for the newest word.
+
+    `by_words` are the weights for what has no vector.
+    """
     columns, rows = index.columns, pool.rows
-    learned, traits = learned if pool.sensed.any() else LEXICAL, traits_of(index)
-    odds, parts = _odds(pool, learned, traits)
+    learned, traits = learned if pool.sensed.any() else by_words, traits_of(index)
+    odds, parts = _odds(pool, learned, by_words, traits)
     shifts = list(priors(index, rows, pool.features["lexical"], pool.lifted, pool.verbatim))
     for _, prior, signal in shifts:
         odds += np.float32(prior.weight) * (signal - np.float32(prior.usual))
     parts["siblings"] = _siblings(odds, columns.turn.take(rows), columns.born.take(rows))
     odds += parts["siblings"]
+    stated = pool.features.get("stated", np.zeros(len(rows), np.float32)) > 0
+    if weights.prior and "on_day" not in pool.features:  # of a time that the question names, the later is not wanted
+        gains = newer(columns, rows, odds, pool.features["lexical"], stated, latest=latest)
+        if gains is not None:
+            odds += gains
+            shifts.append(("newer", Prior(weight=MOST_NEWER), gains / np.float32(MOST_NEWER)))
     importance = columns.importance.take(rows)
-    recency = _recency(columns, rows, weights, now)
+    recency = order_in_time(columns, rows, odds, stated) if latest else _recency(columns, rows, weights, now)
     if weights.prior:
         raised = np.float32(weights.importance) * (importance - np.float32(0.5))
         scores = 1 / (1 + np.exp(-(odds + raised + np.float32(LATEST if latest else weights.recency) * recency)))
@@ -175,20 +186,20 @@ def rank(
         parts={name: part.astype(np.float32, copy=False) for name, part in parts.items()},
         measures=(
             measure(learned, traits, weights, told, latest=latest),
-            measure(LEXICAL, traits, weights, told, latest=latest),
+            measure(by_words, traits, weights, told, latest=latest),
         ),
         worded=None if pool.sensed.all() else ~pool.sensed,
     )
 
 
-def _odds(pool: Pool, learned: Learned, traits: Traits) -> tuple[Floats, dict[str, Floats]]:
+def _odds(pool: Pool, learned: Learned, words: Learned, traits: Traits) -> tuple[Floats, dict[str, Floats]]:
     """Log-odds of use and their parts; what has no vector is judged as if there were none at all."""
     parts = weigh(pool, learned, traits)
     shift = np.full(len(pool.rows), learned.shift, np.float32)
     unsensed = np.flatnonzero(~pool.sensed)
-    if len(unsensed) and learned is not LEXICAL:
-        by_words = weigh(pool, LEXICAL, traits)
-        shift[unsensed] = LEXICAL.shift
+    if len(unsensed) and learned is not words:
+        by_words = weigh(pool, words, traits)
+        shift[unsensed] = words.shift
         for group, part in parts.items():
             part[unsensed] = by_words[group][unsensed]
     return np.stack(list(parts.values())).sum(axis=0, dtype=np.float32) + shift, parts

@@ -10,10 +10,10 @@ from haversack.errors import InputError, QueryError
 from haversack.model.text import clean, is_blank
 from haversack.scoring.cues import asks_about_assistant, asks_for_name, asks_for_number, asks_in_first_person
 from haversack.scoring.numbers import day_words
-from haversack.scoring.temporal import Span, asks_for_latest, asks_when, spans
+from haversack.scoring.temporal import Span, asks_for_latest, asks_when, spans, without_latest
 from haversack.scoring.words import key_of, query_keys, split
 
-__all__ = ["Question", "checked_query", "checked_top_k", "read"]
+__all__ = ["Question", "checked_query", "checked_top_k", "matter", "read"]
 
 _DAY = timedelta(days=1)
 _LONGEST = 20_000
@@ -45,7 +45,7 @@ class Question:
 def read(query: str, now: datetime, earliest: datetime) -> Question:
     """Read the query, which `checked_query` let pass."""
     text = clean(query)[:_LONGEST]
-    words, named, keys = split(text), spans(text, now, earliest), query_keys(text)
+    words, named, keys = split(text), spans(text, now, earliest), query_keys(matter(text))
     return Question(
         text=text,
         keys=keys | {key: day for key, day in _days(named).items() if key not in keys},
@@ -60,6 +60,12 @@ def read(query: str, now: datetime, earliest: datetime) -> Question:
         name=asks_for_name(text),
         latest=asks_for_latest(text),
     )
+
+
+def matter(text: str) -> str:
+    """Return what the query is about: without the words that only ask for what holds now, unless it has no others."""
+    without = without_latest(text)
+    return text if is_blank(without) else without
 
 
 def _days(named: Sequence[Span]) -> dict[int, str]:

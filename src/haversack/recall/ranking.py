@@ -20,7 +20,7 @@ __all__ = ["LATEST", "MOST_SIBLINGS", "Measure", "Prior", "Ranking", "measure"]
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 LATEST = 2.0
-"""What recency weighs where the question asks for the newest word."""
+"""What the order in time of the best candidates weighs where the question asks for the newest word."""
 MOST_SIBLINGS = 3.0
 """The most log-odds that better chunks of the same text take from one."""
 _AS_IT_IS = Range(0.0, 1.0)

@@ -15,7 +15,7 @@ from haversack.embed.static import StaticEmbedder
 from haversack.model.query import Filter
 from haversack.recall.hits import Hit, Standing
 from haversack.recall.index import indexed_text
-from haversack.recall.question import checked_query, checked_top_k
+from haversack.recall.question import checked_query, checked_top_k, matter
 from haversack.recall.shelf import Shelf
 from haversack.recall.view import Asked, View
 from haversack.scoring.blend import DEFAULT, LATE, LEXICAL, SENTENCE, STATIC, Learned, Weights
@@ -92,7 +92,7 @@ class Recall:
     def asked(self, query: str, *, now: datetime, weights: Weights | None = None) -> Asked:
         """Return the query as views take it; raise QueryError for a blank one before the embedder is asked."""
         checked_query(query)
-        vector, words = self._embedded(query)
+        vector, words = self._embedded(matter(query))
         return Asked(query=query, vector=vector, words=words, now=now, weights=weights or self._options.weights)
 
     def search(

@@ -28,6 +28,7 @@ GROUPS = {
     **dict.fromkeys(("user_asks_of_self", "assistant_asked_of_self", "assistant_asked_about"), "speaker"),
     **dict.fromkeys(("on_day", "in_month", "in_year", "soon_after"), "date"),
     **dict.fromkeys(("tells_when", "tells_amount", "tells_name", "is_question", "asks", "prefers"), "wording"),
+    "stated": "stated",
     **dict.fromkeys(("brief", "size", "over_60"), "length"),
 }
 """The group that each feature is told in."""
@@ -89,7 +90,7 @@ def ranges(learned: Learned, traits: Traits) -> Mapping[str, Range]:
             ends = (0.0, each * _MOST.get(name, 1.0))
             reached[GROUPS[name]].append((min(ends), max(ends)))
     reached["length"].append(_ends(*(slopes.get(name, 0.0) for name in lengths)))
-    return {group: _sum(ends) for group, ends in reached.items()}
+    return {group: _sum(ends) for group, ends in reached.items() if ends}
 
 
 def _ends(size: float, over: float) -> tuple[float, float]:

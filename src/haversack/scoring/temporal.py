@@ -16,14 +16,16 @@ from haversack.scoring import calendars as cal
 from haversack.scoring.calendars import COUNTED, DAYS, MONTHS, NEAR, STEPS, Grain, Span
 from haversack.scoring.tongues import in_english
 
-__all__ = ["Grain", "Span", "asks_for_latest", "asks_when", "spans"]
+__all__ = ["Grain", "Span", "asks_for_latest", "asks_when", "spans", "without_latest"]
 
 _WHEN = re.compile(
     r"\b(when|what (?:date|day|month|year|time)|how long|since when|how many (?:days|weeks|months|years)"
     r"|which (?:day|month|year|date))\b"
 )
 _LATEST = re.compile(
-    r"\b(latest|most recent(?:ly)?|newest|current(?:ly)?|right now|these days|up to date|at the moment|as of now)\b"
+    r"\b(?:latest|most recent(?:ly)?|newest|current(?:ly)?|right now|these days|up to date|at the moment|at present"
+    r"|presently|as of (?:now|today)|nowadays|now|still|any ?more)\b",
+    re.IGNORECASE,
 )
 
 
@@ -35,6 +37,11 @@ def asks_when(query: str) -> bool:
 def asks_for_latest(query: str) -> bool:
     """Whether the newest word on the matter is wanted."""
     return _LATEST.search(in_english(query.lower())) is not None
+
+
+def without_latest(query: str) -> str:
+    """Return the query without the English words that ask for the newest word, which no answer needs to hold."""
+    return _LATEST.sub(" ", query)
 
 
 def spans(query: str, now: datetime, earliest: datetime) -> tuple[Span, ...]:

@@ -170,7 +170,7 @@ def test_vectors_of_another_model_are_made_anew(store: MemoryStore, make: Callab
     recall = Recall(store, Reader("newer"))
     assert recall.missing("n") == [memory.id for memory in memories]
     assert recall.reembed("n") == 0
-    assert recall.search(["n"], "ship", now=NOW, top_k=1)[0].id == memories[0].id
+    assert recall.search(["n"], "ferry", now=NOW, top_k=1)[0].id == memories[0].id
     assert Recall(store, Reader()).missing("n") == []
 
 
