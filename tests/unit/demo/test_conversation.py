@@ -15,7 +15,7 @@ TURNS = {str(turn.metadata["turn"]): turn for session in SESSIONS for turn in se
 QUESTIONS = {question.id: question for question in questions()}
 
 KEY_WORDS = {
-    "launch": ("launch", "Saturday the 26th of September"),
+    "launch": ("launch", "from 15 August to Saturday 26 September 2026"),
     "epoxy": ("epoxy hardener", "Nitrile", "0.2 mm", "size 7"),
     "engine": ("Petrel", "electric", "Lumen E3"),
     "padlock": ("padlock", "Four, zero, seven, one"),

@@ -61,6 +61,7 @@ def test_one_that_hardly_answers_gains_only_where_the_present_is_asked_for(make:
 
 def test_each_of_several_stands_above_the_one_before(make: Callable[..., Memory]) -> None:
     found = gains(index_of(make, LIKE, LIKE, LIKE), 3.0, 2.0, 1.0)
+    assert found is not None
     assert found == [0, 1.05, 2.1]
     assert max(found) <= MOST_NEWER
 
