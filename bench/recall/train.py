@@ -182,7 +182,8 @@ def ranked(case: Case, learned: Learned) -> list[int]:
     now = int(case.world.now.timestamp() * 1e6)
     index = case.world.index
     by_words = LEXICAL if case.pool.sensed.any() else learned
-    ranking = rank(index, case.pool, learned, DEFAULT, now=now, latest=False, by_words=by_words)
+    exact = any(letter.isdigit() for letter in case.query.text)
+    ranking = rank(index, case.pool, learned, DEFAULT, now=now, latest=False, exact=exact, by_words=by_words)
     return ranking.first(index.columns.born).rows.tolist()
 
 

@@ -149,10 +149,12 @@ def rank(
     *,
     now: int,
     latest: bool,
+    exact: bool = False,
     by_words: Learned = LEXICAL,
 ) -> Ranking:
     """The pool with its scores. `now` in microseconds; `latest`: the question asks for the newest word.
 
+    `exact`: it names a number or a time, so that the statement which has it is wanted, whatever was said later.
     `by_words` are the weights for what has no vector.
     """
     columns, rows = index.columns, pool.rows
@@ -164,7 +166,7 @@ def rank(
     parts["siblings"] = _siblings(odds, columns.turn.take(rows), columns.born.take(rows))
     odds += parts["siblings"]
     stated = pool.features.get("stated", np.zeros(len(rows), np.float32)) > 0
-    if weights.prior and "on_day" not in pool.features:  # of a time that the question names, the later is not wanted
+    if weights.prior and not exact:
         gains = newer(columns, rows, odds, pool.features["lexical"], stated, latest=latest)
         if gains is not None:
             odds += gains

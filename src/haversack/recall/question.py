@@ -41,6 +41,11 @@ class Question:
     name: bool
     latest: bool
 
+    @property
+    def exact(self) -> bool:
+        """Whether it names a number or a time."""
+        return bool(self.spans) or any(letter.isdigit() for letter in self.text)
+
 
 def read(query: str, now: datetime, earliest: datetime) -> Question:
     """Read the query, which `checked_query` let pass."""

@@ -25,7 +25,7 @@ _SURE = (0.45, 5.0)
 later may stand …"""
 _ASKED = (0.25, MOST_NEWER)
 """… and the same where the question asks for what holds now. Chosen on one half of the changes in `bench/lived`."""
-_SHARED = 0.6
+_SHARED = 0.3
 """How much of the earlier one's match by words the later one has at least."""
 _NEAR = 3.0
 """Log-odds below the best within which candidates answer equally well, as far as time decides between them."""

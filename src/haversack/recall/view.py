@@ -216,8 +216,8 @@ class View:
             return [Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32)) for _ in masks]
         grasp = understand(index, asked.query, vector, asked.now, asked.words)
         pool = gather(index, grasp, masks, self.vocabulary, part.memories)
-        latest = grasp.question.latest
-        ranking = rank(index, pool, self.learned, asked.weights, now=micros(asked.now), latest=latest)
+        latest, exact = grasp.question.latest, grasp.question.exact
+        ranking = rank(index, pool, self.learned, asked.weights, now=micros(asked.now), latest=latest, exact=exact)
         return [ranking.first(index.columns.born, mask, limit) for mask in masks]
 
 
