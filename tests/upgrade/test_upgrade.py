@@ -33,7 +33,6 @@ def test_a_kept_store_answers_as_it_did(kept: Path, tmp_path: Path) -> None:
     recorded = json.loads((kept / "answers.json").read_text("utf-8"))
     questions = _recorder().QUESTIONS
     assert _without(told, questions) == _without(recorded, questions)
-    assert all(_words(told[name])[:1] == _words(recorded[name])[:1] for name in questions[:4])
 
 
 @pytest.mark.parametrize("kept", sorted(_HERE.glob("schema-*")), ids=lambda kept: kept.name)
@@ -52,10 +51,6 @@ def test_a_kept_store_ranks_as_a_new_one_that_holds_the_same(kept: Path, tmp_pat
 
 def _without(told: dict[str, Any], questions: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name, value in json.loads(json.dumps(told)).items() if name not in questions}
-
-
-def _words(answers: list[tuple[str, float]]) -> list[str]:
-    return [words for words, _ in answers]
 
 
 @pytest.mark.parametrize("kept", sorted(_HERE.glob("schema-*")), ids=lambda kept: kept.name)

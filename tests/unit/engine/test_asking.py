@@ -11,6 +11,7 @@ from haversack.budget import Budget
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.errors import BudgetError, InputError, NotFoundError, QueryError
+from haversack.recall import shelf
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Batch, Price
 from haversack.tokens import counter_for
@@ -227,7 +228,10 @@ def test_important_memories_that_keep_being_left_out_are_reported_with_the_budge
     assert ns.trimmed() == []
 
 
-def test_answers_shortly_after_a_load_say_what_they_did_not_see(ns: Namespace, sack: Haversack) -> None:
+def test_answers_shortly_after_a_load_say_what_they_did_not_see(
+    ns: Namespace, sack: Haversack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "_OWN", 1_000)
     session = ns.session("s")
     for first in range(0, 2_500, 500):
         ns.remember_many({"content": f"boat{n} lies still", "kind": "passage"} for n in range(first, first + 500))
