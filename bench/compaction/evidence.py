@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 
 from bench.available import usable
+from bench.evidence import carried
 from bench.options import Options
-from bench.peers.evidence import carried
 from bench.peers.ours import Ours
-from bench.peers.system import Packed, Piece
 from bench.recount import recount
+from bench.system import Packed, Piece
 from bench.table import Cell, Table
 from haversack.evaluation.conversations import Conversation, load_locomo
 

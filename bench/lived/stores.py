@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import haversack
+from bench.evidence import carried, stands_in, words_of
 from bench.options import Options
-from bench.peers.evidence import carried, stands_in, words_of
-from bench.peers.remembering import remembering
-from bench.peers.system import Packed, Piece
+from bench.remembering import remembering
+from bench.system import Packed, Piece
 from haversack.assemble import Context
 from haversack.engine.namespace import Namespace
 from haversack.evaluation.conversations import Conversation, Said

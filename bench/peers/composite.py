@@ -10,7 +10,7 @@ from datetime import datetime
 
 import numpy as np
 
-from bench.peers.system import Packed, Piece, cut
+from bench.system import Packed, Piece, cut
 from haversack.embed.embedder import Embedder
 from haversack.evaluation.conversations import Conversation
 

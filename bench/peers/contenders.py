@@ -11,7 +11,7 @@ from bench.peers.hybrid import Hybrid
 from bench.peers.langchain import LangChain
 from bench.peers.llamaindex import ChatMemory, VectorBlock, VectorIndex
 from bench.peers.mem0 import Mem0
-from bench.peers.system import Searching, System
+from bench.system import Searching, System
 from haversack.embed.embedder import Embedder
 
 __all__ = ["contenders"]

@@ -20,7 +20,7 @@ from qdrant_edge import (
 )
 
 from bench.peers.offline import scratch
-from bench.peers.system import Piece
+from bench.system import Piece
 from haversack.embed.embedder import Embedder
 
 __all__ = ["Edge"]

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from bench.peers.offline import scratch
-from bench.peers.system import Piece
+from bench.system import Piece
 
 __all__ = ["Fts5", "join"]
 

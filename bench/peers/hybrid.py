@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from bench.peers.system import Piece, Retriever
+from bench.system import Piece, Retriever
 
 __all__ = ["Hybrid"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from bench.peers.system import Piece
 from bench.peers.vectors import ForLangChain
+from bench.system import Piece
 from haversack.embed.embedder import Embedder
 
 __all__ = ["LangChain", "join"]

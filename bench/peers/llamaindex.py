@@ -21,9 +21,9 @@ from llama_index.core.vector_stores import (
     VectorStoreQueryResult,
 )
 
-from bench.peers.system import Packed, Piece, cut
 from bench.peers.vectors import ForLlamaIndex
 from bench.recount import recount, token_ids
+from bench.system import Packed, Piece, cut
 from haversack.embed.embedder import Embedder
 from haversack.evaluation.conversations import Conversation
 

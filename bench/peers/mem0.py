@@ -16,8 +16,8 @@ from mem0 import Memory
 from mem0.utils.lemmatization import lemmatize_for_bm25
 
 from bench.peers.offline import scratch
-from bench.peers.system import Piece
 from bench.peers.vectors import ForMem0
+from bench.system import Piece
 from haversack.embed.embedder import Embedder
 
 __all__ = ["Mem0", "join"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import haversack
-from bench.peers.system import Packed, Piece
+from bench.system import Packed, Piece
 from haversack.embed.embedder import Embedder
 from haversack.evaluation.conversations import Conversation
 

@@ -9,12 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from bench.available import usable
+from bench.evidence import carried
 from bench.options import Options
-from bench.peers.evidence import carried
 from bench.peers.ours import Ours
-from bench.peers.remembering import Remembering, remembering
-from bench.peers.system import System
 from bench.recount import recount
+from bench.remembering import Remembering, remembering
+from bench.system import System
 from bench.table import Table
 from haversack.evaluation.conversations import Conversation, load_beam, load_locomo
 

@@ -16,10 +16,10 @@ from bench.peers.hybrid import Hybrid
 from bench.peers.langchain import LangChain
 from bench.peers.llamaindex import VectorIndex
 from bench.peers.mem0 import Mem0
-from bench.peers.remembering import embedder
 from bench.peers.sqlitevec import SqliteVec
-from bench.peers.system import TENANT, Piece, Retriever
+from bench.remembering import embedder
 from bench.speed.corpus import NOW, questions, times, turns
+from bench.system import TENANT, Piece, Retriever
 from bench.table import Table
 from bench.timing import median_ms
 from haversack import Namespace

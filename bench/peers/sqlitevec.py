@@ -11,7 +11,7 @@ import apsw
 import sqlite_vec
 
 from bench.peers.offline import scratch
-from bench.peers.system import Piece
+from bench.system import Piece
 from haversack.embed.embedder import Embedder
 
 __all__ = ["SqliteVec"]

@@ -9,8 +9,8 @@ from functools import partial
 from itertools import pairwise
 
 import haversack
+from bench.evidence import words_of
 from bench.options import Options
-from bench.peers.evidence import words_of
 from bench.peers.friday import friday
 from bench.recount import ENCODING, recount
 from bench.seeds.greedy import greedy

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from bench.__main__ import LIVED
+from bench.evidence import words_of
 from bench.lived.bank import HALVES, Block, half_of, load, select
 from bench.lived.facts import SIZES, draw, facts_of
 from bench.lived.figures import Outcome, tabulate
@@ -17,7 +18,6 @@ from bench.lived.memdaily import load as load_memdaily
 from bench.lived.now import changes_of, told
 from bench.lived.pairs import pairs_of
 from bench.options import Options
-from bench.peers.evidence import words_of
 from bench.table import Table
 
 from haversack.evaluation.conversations import load as load_conversations

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from bench.peers.system import Packed
+from bench.system import Packed
 
 __all__ = ["carried", "stands_in", "words_of"]
 
