@@ -19,7 +19,7 @@ from haversack.engine.draft import (
     read_weights,
     refuse_unknown,
 )
-from haversack.engine.reading import Found, Request
+from haversack.engine.reading import Hits, Request
 from haversack.errors import InputError, NotFoundError
 from haversack.lazy import lazy
 from haversack.model.identity import fingerprint
@@ -170,7 +170,7 @@ class Namespace:
         """All memories whose metadata field has that value, oldest first, also those that were forgotten or ended."""
         return self.get_many(self._core.recall.view([self.name]).filed(field, value))
 
-    def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> Found:
+    def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> Hits:
         """The memories that answer the query, best first, each with its score (0 to 1) and the parts of it.
 
         Keywords are the filters (`kinds`, `tags`, `session`, `since`, `until`, `where`, `as_of`) and `now`,

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from haversack.engine.core import Core
 from haversack.model.query import Filter
-from haversack.recall import Asked, Found, Hit, View
+from haversack.recall import Asked, Hit, Hits, View
 from haversack.recall.question import checked_top_k
 from haversack.scoring.blend import Weights
 
-__all__ = ["Found", "Hit", "Look", "Request", "find", "look"]
+__all__ = ["Hit", "Hits", "Look", "Request", "find", "look"]
 
 _PATIENCE = 0.03
 """Seconds that a question waits for the index shortly after a load, before it is answered from what is ready."""
@@ -45,10 +45,10 @@ def look(core: Core, request: Request, *, whole: bool = False) -> Look:
     return Look(asked=asked, view=core.recall.view(request.namespaces, wait=None if whole else _PATIENCE))
 
 
-def find(core: Core, request: Request, top_k: int) -> Found:
+def find(core: Core, request: Request, top_k: int) -> Hits:
     """The `top_k` best, best first."""
     limit = checked_top_k(top_k)
     seen = look(core, request)
-    found = Found(seen.view.search(seen.asked, request.chosen, top_k=limit), behind=seen.view.behind)
+    found = Hits(seen.view.search(seen.asked, request.chosen, top_k=limit), behind=seen.view.behind)
     core.was_read(request.namespaces)
     return found

@@ -13,7 +13,7 @@ from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.evaluation.conversations import Conversation
 
-__all__ = ["BUDGETS", "Answer", "Score", "Scores", "measure", "remember", "summarise"]
+__all__ = ["BUDGETS", "Answer", "Score", "Scores", "measure", "summarise"]
 
 BUDGETS = (256, 512, 1000, 2000, 4000)
 _MODEL = "cl100k_base"
@@ -70,7 +70,7 @@ def measure(
     for conversation in conversations:
         with open_store() as sack:
             ns = sack.namespace(conversation.name)
-            remember(ns, conversation)
+            _remember(ns, conversation)
             for answers in _ask_all(ns, conversation, budgets):
                 yield from answers
                 done += 1
@@ -106,7 +106,7 @@ def _score(budget: int, rows: Sequence[Answer]) -> Score:
     )
 
 
-def remember(ns: Namespace, conversation: Conversation) -> None:
+def _remember(ns: Namespace, conversation: Conversation) -> None:
     """Put the conversation's turns into sessions of the namespace, each with its id as metadata."""
     sessions = dict.fromkeys(turn.session for turn in conversation.turns)
     for name in sessions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -165,12 +165,10 @@ def rank(
         odds += np.float32(prior.weight) * (signal - np.float32(prior.usual))
     parts["siblings"] = _siblings(odds, columns.turn.take(rows), columns.born.take(rows))
     odds += parts["siblings"]
+    latest = latest and weights.prior  # an average is made of what its parts say
     stated = pool.features.get("stated", np.zeros(len(rows), np.float32)) > 0
     if weights.prior and not exact:
-        gains = newer(columns, rows, odds, pool.features["lexical"], stated, latest=latest)
-        if gains is not None:
-            odds += gains
-            shifts.append(("newer", Prior(weight=MOST_NEWER), gains / np.float32(MOST_NEWER)))
+        shifts += _raised_by_time(columns, pool, odds, stated, latest=latest)
     importance = columns.importance.take(rows)
     recency = order_in_time(columns, rows, odds, stated) if latest else _recency(columns, rows, weights, now)
     if weights.prior:
@@ -192,6 +190,16 @@ def rank(
         ),
         worded=None if pool.sensed.all() else ~pool.sensed,
     )
+
+
+def _raised_by_time(
+    columns: Columns, pool: Pool, odds: Floats, stated: Mask, *, latest: bool
+) -> Iterator[tuple[str, Prior, Floats]]:
+    """Raise the odds of what says later what another statement said, and tell how; nothing where nothing does."""
+    gains = newer(columns, pool.rows, odds, pool.features["lexical"], stated, latest=latest)
+    if gains is not None:
+        odds += gains
+        yield "newer", Prior(weight=MOST_NEWER), gains / np.float32(MOST_NEWER)
 
 
 def _odds(pool: Pool, learned: Learned, words: Learned, traits: Traits) -> tuple[Floats, dict[str, Floats]]:

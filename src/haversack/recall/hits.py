@@ -10,7 +10,7 @@ import msgspec
 from haversack.model.memory import Kind, Memory, Metadata
 from haversack.scoring.signals import NOTHING, Formula
 
-__all__ = ["Found", "Hit", "Standing"]
+__all__ = ["Hit", "Hits", "Standing"]
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -49,7 +49,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.memory.metadata
 
 
-class Found(list[Hit]):
+class Hits(list[Hit]):
     """Hits, best first, and how much was not looked at yet."""
 
     def __init__(self, hits: Iterable[Hit] = (), *, behind: int = 0) -> None:

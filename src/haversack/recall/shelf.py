@@ -32,6 +32,8 @@ _LANDED = 256
 """Vectors stored later than their memories that a question takes in."""
 _WORTH_SAVING = 250
 """Rows read since the last save that make another one worth its writing, if they are a quarter of the index as well."""
+_MANY = 10_000
+"""Namespaces whose writes are counted."""
 _ROWS = 32_000_000
 """Bytes of memories that are kept beside one namespace's index."""
 
@@ -71,6 +73,8 @@ class Shelf:
     def written(self, namespace: str, count: int) -> None:
         """Tell that so many memories were written: the builder takes in what would be too much for a question."""
         with self._lock:
+            if len(self._written) > _MANY:  # who writes little never makes a load: nothing is lost with the counts
+                self._written.clear()
             self._written[namespace] += count
             slot = self._slots.get(namespace)
             if slot is not None:

@@ -20,18 +20,16 @@ from haversack.store.sqlite.store import SqliteStore
 
 from .conftest import NOW, Make
 
-
-@pytest.fixture(autouse=True)
-def _small_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question takes in a thousand changes."""
-    monkeypatch.setattr(shelf, "_OWN", 1_000)
-
-
 SECONDS = 20
 PAGE = 250
 """What the index takes in at a time."""
 OWN = 1_000
 """Changes that a question takes in itself."""
+
+
+@pytest.fixture(autouse=True)
+def _small_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "_OWN", OWN)
 
 
 class Held(SqliteStore):
