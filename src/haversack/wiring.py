@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from haversack import net, tokens
     from haversack.embed.embedder import Embedder
     from haversack.llm.port import ChatService
-    from haversack.maintenance import archive
+    from haversack.maintenance import archive, files
     from haversack.store.port import Store
     from haversack.store.site import Site
     from haversack.store.sqlite.cipher import Cipher
     from haversack.tokens.counter import Counter
 else:
     archive = lazy("haversack.maintenance.archive")
+    files = lazy("haversack.maintenance.files")
     net = lazy("haversack.net")
     tokens = lazy("haversack.tokens")
 
@@ -59,13 +60,13 @@ def open_haversack(
         raise InputError(f"read_only={read_only!r} must be True or False")
     settings = config if isinstance(config, Config) else load_config(config)
     cipher = _cipher(settings, key)
-    port = _store(store, read_only=read_only, cipher=cipher)
+    port, site = _store(store, read_only=read_only, cipher=cipher), _site(store, cipher)
     vectors = _embedder(settings.embedding if embedder is None else embedder)
     calibrations = Calibrations(port, _counter)
     return Haversack(
         Core(
             store=port,
-            site=_site(store, cipher),
+            has_files=None if site is None else lambda: files.Files(site, port),
             recall=Recall(port, vectors),
             embedder=vectors,
             settings=replace(settings.engine, reembed=Reembed.ASKED) if read_only else settings.engine,

@@ -25,6 +25,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from haversack.engine.haversack import Haversack
 from haversack.engine.settings import Settings
 from haversack.errors import HaversackError, NewerStoreError, NotAStoreError, NotFoundError, RefusedError
 from haversack.maintenance import restore
+from haversack.maintenance.files import Files
 from haversack.maintenance.move import digest_of
 from haversack.maintenance.run import RunState
 from haversack.maintenance.snapshot import listed, verify
@@ -75,7 +77,7 @@ def open_at(path: Path, now: datetime = LATER) -> Haversack:
     return Haversack(
         Core(
             store=store,
-            site=SqliteSite(path),
+            has_files=partial(Files, SqliteSite(path), store),
             recall=Recall(store),
             embedder=None,
             settings=Settings(),
@@ -391,7 +393,7 @@ def read_only(rounds: int) -> Tally:
         store = SqliteStore(path, read_only=True)
         core = Core(
             store=store,
-            site=SqliteSite(path),
+            has_files=partial(Files, SqliteSite(path), store),
             recall=Recall(store),
             embedder=None,
             settings=Settings(),

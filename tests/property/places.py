@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from haversack.engine.calibrating import Calibrations
 from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.engine.settings import MemorySettings, Settings
+from haversack.maintenance.files import Files
 from haversack.recall import Recall
 from haversack.store.memory import MemoryStore
 from haversack.store.port import Store
@@ -131,7 +133,7 @@ class Place:
         return Haversack(
             Core(
                 store=store,
-                site=SqliteSite(self.path) if self._setup.in_file else None,
+                has_files=partial(Files, SqliteSite(self.path), store) if self._setup.in_file else None,
                 recall=Recall(store, embedder),
                 embedder=embedder,
                 settings=Settings(),

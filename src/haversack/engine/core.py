@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from haversack.embed.embedder import Embedder
     from haversack.engine.calibrating import Calibrations
     from haversack.llm.port import ChatService
+    from haversack.maintenance.files import Files
     from haversack.store.port import Store
-    from haversack.store.site import Site
     from haversack.tokens import Counter
 
 __all__ = ["Core"]
@@ -53,8 +53,8 @@ class Core:
     memory: MemorySettings = field(default_factory=MemorySettings)
     service: Callable[[str], ChatService] = no_service
     """The chat service of a configured name; raises ConfigError for an unknown one."""
-    site: Site | None = None
-    """The store's files, where it has any."""
+    has_files: Callable[[], Files] | None = None
+    """What the store can do because it lies in files, when it is asked for; None where it does not."""
     prices: PriceBook = field(default_factory=PriceBook)
     access: AccessLog = field(default_factory=AccessLog)
     """Uses of memories that are not in the store yet."""
@@ -77,6 +77,11 @@ class Core:
         """Tell that a question has read these namespaces."""
         for told in self.readers:
             told(namespaces)
+
+    @property
+    def files(self) -> Files | None:
+        """What the store can do because it lies in files; None where it does not."""
+        return None if self.has_files is None else self.has_files()
 
     def moment(self, asked: Moment | None) -> datetime:
         """The moment from which a call speaks, in the zone in which its days are counted; the present by default."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
-from pathlib import Path
 from typing import cast
 
 from haversack.compaction.view import View, load_view, view_write
@@ -24,7 +23,6 @@ from haversack.engine.unnaming import unname, unnamed
 from haversack.errors import InputError, NotFoundError, StoreError
 from haversack.lifecycle.policy import restored, softly_deleted
 from haversack.maintenance.archive import Rewritten
-from haversack.maintenance.restore import kept_copy, set_aside
 from haversack.maintenance.texts import texts_of
 from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
@@ -140,11 +138,9 @@ def forget(core: Core, namespace: str, aim: Aim, *, hard: bool, now: datetime) -
 
 def _erase_beside(core: Core, aim: Aim, planned: Forgotten) -> None:
     """Remove the same from the stores that a restore put aside; one that cannot be opened stays, as `doctor` tells."""
-    site, namespace = core.site, planned.namespace
-    if site is None:
-        return
-    for path in filter(Path.exists, (kept_copy(site), set_aside(site))):
-        with suppress(StoreError), closing(site.open(path)) as store:
+    namespace = planned.namespace
+    for store in () if core.files is None else core.files.put_aside():
+        with suppress(StoreError):
             there = tuple(one.id for one in store.memories(namespace, planned.memories))
             if there or not aim.ids:
                 wanted = replace(aim, ids=there if aim.ids else ())

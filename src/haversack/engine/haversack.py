@@ -111,7 +111,7 @@ class Haversack:
     @property
     def folder(self) -> Path | None:
         """Where the store's files are; None where it has none."""
-        return None if self._core.site is None else self._core.site.path.absolute().parent
+        return None if self._core.files is None else self._core.files.place.parent
 
     def namespace(self, name: str = "default") -> Namespace:
         """The namespace of this name, which comes to be with its first memory.

@@ -19,20 +19,20 @@ from haversack.engine.jobs import JobBoard, JobState
 from haversack.engine.listing import unembedded
 from haversack.engine.trims import trimmed
 from haversack.engine.unnaming import unname
-from haversack.errors import NotFoundError, ReadOnlyError, RefusedError, StoreError
-from haversack.maintenance import archive, restore
+from haversack.errors import ReadOnlyError, RefusedError, StoreError
+from haversack.maintenance import archive
 from haversack.maintenance.archive import Schedule
 from haversack.maintenance.backup import restore_backup
+from haversack.maintenance.files import Files, snapshot_at
 from haversack.maintenance.health import Damaged, Health, NamespaceHealth, advise, look_at
 from haversack.maintenance.move import Moved, copy_namespace, spaces_of
 from haversack.maintenance.recover import Recovery, recover
 from haversack.maintenance.reset import ResetDone, reset
 from haversack.maintenance.run import Run, is_abandoned, running, runs
-from haversack.maintenance.snapshot import Occasion, Snapshot, take, verify
+from haversack.maintenance.snapshot import Occasion, Snapshot
 from haversack.model.text import namespace_label
-from haversack.private import make_folder
+from haversack.store.fault import Fault
 from haversack.store.port import SYSTEM, Store
-from haversack.store.site import Fault, Site, exposed
 
 __all__ = ["SnapshotPlan", "StoreMaintenance", "health_of"]
 
@@ -61,10 +61,10 @@ class StoreMaintenance:
 
     def plan_snapshot(self, to: str | os.PathLike[str] | None = None, *, namespace: str | None = None) -> SnapshotPlan:
         """Where a snapshot would go, and whether one is due."""
-        site, now = self._site(), self._core.clock()
+        files, occasion = self._files(), self._occasion("")
         names = tuple(self._core.store.namespaces()) if namespace is None else (namespace,)
-        due = archive.due(self._core.store, self.schedule(), now)
-        return SnapshotPlan(target=self._target(to, self._occasion("")), bytes=site.size(), namespaces=names, due=due)
+        due = archive.due(self._core.store, self.schedule(), occasion.at)
+        return SnapshotPlan(target=files.target(to, occasion), bytes=files.size, namespaces=names, due=due)
 
     def snapshot(
         self,
@@ -79,11 +79,8 @@ class StoreMaintenance:
         It goes to the store's own folder of snapshots unless `to` names a file or a folder. A `scheduled` one is
         removed again when its retention ends.
         """
-        core, occasion = self._core, self._occasion(reason)
-        target = self._target(to, occasion)
-        if to is None:
-            make_folder(target.parent)
-        taken = take(core.store, self._site(), target, occasion, only=namespace)
+        core = self._core
+        taken = self._files().snapshot(to, self._occasion(reason), only=namespace)
         with suppress(ReadOnlyError):  # a store that cannot be written can be copied all the same
             archive.note(core.store, taken, scheduled=scheduled)
         return taken
@@ -106,19 +103,19 @@ class StoreMaintenance:
 
     def snapshots(self) -> list[Snapshot]:
         """Those that are known and there, oldest first."""
-        return archive.known(self._core.store, self._site())
+        return self._files().snapshots()
 
     def verify_snapshot(self, path: str | os.PathLike[str]) -> None:
         """Read it whole and open the store in it; NotAStoreError when a byte differs, or the store is not ours.
 
         The seal is a hash, not a signature: it tells damage, not who made the snapshot.
         """
-        place = _snapshot_at(path)
-        verify(self._site(), place)
+        place = snapshot_at(path)
+        self._files().verify(place)
 
     def restore_namespace(self, path: str | os.PathLike[str], namespace: str) -> Moved:
         """Bring one namespace back from a snapshot; it must not exist here."""
-        moved = restore.restore_namespace(self._site(), _snapshot_at(path), self._core.store, namespace)
+        moved = self._files().restore_namespace(snapshot_at(path), namespace)
         self._core.recall.forget(namespace)
         return moved
 
@@ -135,12 +132,12 @@ class StoreMaintenance:
 
         Those that were rewritten are not among them; those under another key always are, for nobody can look.
         """
-        site = self._core.site
-        if site is None:
+        files = self._core.files
+        if files is None:
             return []
         ids = (*forgotten.memories, *forgotten.derived, *forgotten.turns)
-        found = archive.holding(site, self.snapshots(), forgotten.namespace, ids)
-        return [each for each in found if forgotten.rewritten is None or not archive.opens(site, each)]
+        found = files.holding(forgotten.namespace, ids)
+        return [each for each in found if forgotten.rewritten is None or not files.opens(each)]
 
     def forget_in_snapshots(self, forgotten: Forgotten) -> Forgotten:
         """Rewrite those snapshots without what was forgotten for good; the certificate then covers them as well.
@@ -149,11 +146,11 @@ class StoreMaintenance:
         """
         if not forgotten.hard or forgotten.preview:
             raise RefusedError("state", "only what was forgotten for good is removed from snapshots")
-        site, now = self._site(), self._core.clock()
+        files, now = self._files(), self._core.clock()
         done = (
-            archive.erase_from(site, each, lambda store: erase(store, forgotten), now)
+            files.erase_from(each, lambda store: erase(store, forgotten), now)
             for each in self.still_holding(forgotten)
-            if archive.opens(site, each)
+            if files.opens(each)
         )
         return certified(replace(forgotten, rewritten=tuple(each for each in done if each is not None)))
 
@@ -173,7 +170,7 @@ class StoreMaintenance:
         names = spaces_of(source) if namespaces is None else list(namespaces)
         if not execute:
             return [_counted(source, name) for name in names]
-        origin = "a store in memory" if self._core.site is None else str(self._core.site.path.absolute())
+        origin = "a store in memory" if self._core.files is None else str(self._core.files.place)
         with running(desk_of(self._core, SYSTEM), "copy") as journal:
             moved = [copy_namespace(source, into, name, origin=origin, watch=watch) for name in names if name != SYSTEM]
             journal.count(namespaces=len(moved))
@@ -196,7 +193,7 @@ class StoreMaintenance:
         core = self._core
         names = core.store.namespaces() if namespaces is None else list(namespaces)
         alone = names[0] if namespaces is not None and len(names) == 1 else None
-        expected = alone or ("everything" if core.site is None else core.site.path.name)
+        expected = alone or ("everything" if core.files is None else core.files.name)
         core.erasers.write_down()
         done = reset(
             desk_of(core, SYSTEM),
@@ -234,31 +231,18 @@ class StoreMaintenance:
         ]
         for space in spaces_of(core.store):
             drop_damaged(core.store, space)
-        if core.site is not None:
-            core.site.sweep()
+        if core.files is not None:
+            core.files.sweep()
         return closed
 
     def health(self) -> Health:
         """How the store is, and what it asks for. Reads every memory once."""
-        core, now = self._core, self._core.clock()
-        site = core.site
-        snapshots = [] if site is None else self.snapshots()
+        core = self._core
         namespaces, faults = _looked_into(core)
-        seen = Health(
-            at=now,
-            schema=None if site is None else site.schema(site.path),
-            size=None if site is None else site.size(),
-            namespaces=namespaces,
-            last_snapshot=max((each.manifest.taken_at for each in snapshots), default=None),
-            snapshots=len(snapshots),
-            replaced_store=None if site is None else _there(restore.kept_copy(site)),
-            set_aside=None if site is None else _there(restore.set_aside(site)),
-            failed_jobs=self._failed_jobs(),
-            faults=(*(() if site is None else site.examine()), *faults),
-        )
-        behind = () if site is None else archive.behind(core.store, site, snapshots)
-        open_ = exposed(each.path for each in snapshots)
-        return replace(seen, faults=(*seen.faults, *behind, *open_), advice=advise(seen))
+        seen = Health(at=core.clock(), namespaces=namespaces, failed_jobs=self._failed_jobs(), faults=tuple(faults))
+        if core.files is not None:
+            seen = core.files.looked_at(seen)
+        return replace(seen, advice=advise(seen))
 
     def _failed_jobs(self) -> tuple[str, ...]:
         week = self._core.clock() - timedelta(days=7)
@@ -266,26 +250,19 @@ class StoreMaintenance:
         return tuple(job.id for job in self._jobs.all() if job.state in failed and job.changed_at > week)
 
     def _backup(self, reason: str) -> Callable[[], str] | None:
-        if self._core.site is None:
+        if self._core.files is None:
             return None
         return lambda: str(self.snapshot(reason=reason).path)
 
-    def _site(self) -> Site:
-        if self._core.site is None:
+    def _files(self) -> Files:
+        if self._core.files is None:
             raise RefusedError("capability", "this store has no files to take a snapshot of")
-        return self._core.site
+        return self._core.files
 
     def _occasion(self, reason: str) -> Occasion:
         now = self._core.clock()
         id_ = next(self._core.new_ids(now))
         return Occasion(id=id_, at=now, program=version("haversack"), reason=reason)
-
-    def _target(self, to: str | os.PathLike[str] | None, occasion: Occasion) -> Path:
-        site = self._site()
-        place = archive.default_folder(site) if to is None else Path(to)
-        if to is None or place.is_dir():
-            return place / archive.name_for(site, occasion.at, occasion.id)
-        return place
 
 
 def health_of(core: Core, namespace: str) -> NamespaceHealth:
@@ -327,13 +304,3 @@ def _counted(store: Store, name: str) -> Moved:
         tombstones=census.tombstones,
         sha256="",
     )
-
-
-def _snapshot_at(path: str | os.PathLike[str]) -> Path:
-    if not Path(path).is_file():
-        raise NotFoundError(f"there is no snapshot at {os.fspath(path)}")
-    return Path(path)
-
-
-def _there(path: Path) -> str | None:
-    return str(path) if path.exists() else None

@@ -59,7 +59,7 @@ class NamespaceMaintenance:
     def reorganize(self, *, steps: Iterable[str] | None = None, execute: bool = False) -> Reorganized:
         """Back up, analyze, dedupe, prune, synthesize and verify, or only some of these steps."""
         wanted = None if steps is None else list(steps)
-        backup = None if self._core.site is None else self._backup
+        backup = None if self._core.files is None else self._backup
         if backup is None and wanted is not None and "backup" in wanted:
             raise RefusedError("capability", "this store has no files to take a backup of")
         return reorganize_namespace(self._core, self._namespace, parts=wanted, execute=execute, backup=backup)
@@ -99,8 +99,8 @@ class NamespaceMaintenance:
     def recover(self, run_id: str) -> Recovery:
         """Reconcile an interrupted run from its journal; nothing is replayed."""
         found = recovering.recover(desk_of(self._core, self._namespace), run_id)
-        site = self._core.site
-        return found if site is None else replace(found, removed=tuple(map(str, site.sweep())))
+        files = self._core.files
+        return found if files is None else replace(found, removed=files.sweep())
 
     def undo(self, run_id: str) -> Recovery:
         """Put back what a run changed, except what somebody changed since or what was erased for good."""

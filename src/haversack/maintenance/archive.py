@@ -13,9 +13,10 @@ import msgspec
 from haversack.errors import ConfigError, NotAStoreError
 from haversack.maintenance.snapshot import SUFFIX, Occasion, Snapshot, listed, pack, read_manifest, unpacked
 from haversack.model.identity import ENTROPY_BYTES, make_id
+from haversack.store.fault import Fault
 from haversack.store.port import SYSTEM, Applied, Batch, Store, Written
 from haversack.store.records import Collection
-from haversack.store.site import Fault, Site
+from haversack.store.site import Site
 
 __all__ = [
     "EXCHANGES",

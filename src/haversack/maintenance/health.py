@@ -11,8 +11,8 @@ from haversack.maintenance.ageing import pages_of
 from haversack.maintenance.run import RunState, is_abandoned, place_of, runs
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, Stage
+from haversack.store.fault import Fault
 from haversack.store.port import Store
-from haversack.store.site import Fault
 
 __all__ = ["Advice", "Damaged", "Health", "NamespaceHealth", "look_at"]
 

@@ -9,25 +9,12 @@ from pathlib import Path
 from typing import Protocol
 
 from haversack.private import open_to_others
+from haversack.store.fault import Fault
 from haversack.store.port import Store
 
-__all__ = ["Fault", "Salvaged", "Site", "exposed"]
+__all__ = ["Salvaged", "Site", "exposed"]
 
 _SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """Something that is wrong with a store's files or rows."""
-
-    code: str
-    what: str
-    helps: str
-    """What to do about it."""
-    severe: bool = True
-    """Whether something may be lost or unreadable; the others only want tidying."""
-    mends: bool = False
-    """Whether `mend` puts it right without losing anything."""
 
 
 def exposed(paths: Iterable[Path]) -> Iterator[Fault]:

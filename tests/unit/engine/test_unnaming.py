@@ -128,8 +128,8 @@ def test_a_rewritten_snapshot_forgets_the_name_too(sack: Haversack, tmp_path: Pa
     done = sack.namespace("n").forget(session=NAME, hard=True)
     done = sack.maintenance.forget_in_snapshots(done)
     assert [each.id for each in done.rewritten or ()] == [kept.manifest.id]
-    site = sack._core.site
-    assert site is not None
+    assert sack._core.files is not None
+    site = sack._core.files.site
     sack.close()
     restore_beside(site, kept.path, tmp_path / "later.db")
     assert remains(tmp_path) == []
@@ -142,8 +142,8 @@ def test_the_store_that_a_restore_put_aside_forgets_as_well(sack: Haversack, tmp
     kept = sack.maintenance.snapshot(tmp_path / "kept.haversack")
     turn = ns.session(NAME).turns()[0].id
     ns.remember("The code is a swordfish, as told", source=Source(session=NAME, turns=(turn,)))
-    site = sack._core.site
-    assert site is not None
+    assert sack._core.files is not None
+    site = sack._core.files.site
     sack.close()
     restore_over(site, kept.path, datetime.now(UTC))
     assert sorted(remains(tmp_path, "swordfish")) == ["store.db", "store.db.previous"]
@@ -156,8 +156,8 @@ def test_the_store_that_a_restore_put_aside_forgets_as_well(sack: Haversack, tmp
 def test_the_store_that_a_roll_back_put_aside_forgets_as_well(sack: Haversack, tmp_path: Path) -> None:
     sack.namespace("n").session(NAME).add("user", "my code is swordfish")
     kept = sack.maintenance.snapshot(tmp_path / "kept.haversack")
-    site = sack._core.site
-    assert site is not None
+    assert sack._core.files is not None
+    site = sack._core.files.site
     sack.close()
     restore_over(site, kept.path, datetime.now(UTC))
     roll_back(site, datetime.now(UTC))

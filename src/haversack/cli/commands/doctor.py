@@ -12,7 +12,8 @@ from haversack.cli.options import Place, place
 from haversack.engine.haversack import Haversack
 from haversack.errors import ConfigError, InputError, MissingExtraError, StoreError
 from haversack.maintenance.health import Health
-from haversack.store.site import Fault, Site
+from haversack.store.fault import Fault
+from haversack.store.site import Site
 from haversack.wiring import open_haversack, site_of
 
 __all__ = ["COMMANDS"]

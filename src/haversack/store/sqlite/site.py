@@ -16,7 +16,8 @@ from haversack.errors import BusyError, NewerStoreError, NotAStoreError, StoreEr
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind
 from haversack.private import copy_file
-from haversack.store.site import Fault, Salvaged, exposed
+from haversack.store.fault import Fault
+from haversack.store.site import Salvaged, exposed
 from haversack.store.sqlite.connection import connect, typed_error
 from haversack.store.sqlite.migrate import examine, migrate, shipped, snapshots_of
 from haversack.store.sqlite.place import ONE_MACHINE, network_of
