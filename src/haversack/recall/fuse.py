@@ -15,6 +15,7 @@ from haversack.model.times import from_micros, micros
 from haversack.recall.columns import Columns
 from haversack.recall.entities import lift
 from haversack.recall.features import Around, Evidence, beside, distinct, features, surroundings
+from haversack.recall.figured import figured
 from haversack.recall.index import Index
 from haversack.recall.late import late_match
 from haversack.recall.lexical import Term, bm25, find_terms
@@ -73,6 +74,8 @@ class Pool:
     """How much entities speak for each; None where they speak for none."""
     verbatim: Mask | None = None
     """Which say the question word for word; None where none does."""
+    figured: Floats | None = None
+    """The share of the question's numbers and codes that each holds; None where it names none that any holds."""
 
 
 def understand(
@@ -122,7 +125,8 @@ def gather(
     found = features(index, grasp.question, evidence, rows, around)
     sensed = np.zeros(len(rows), np.bool_) if cosine is None else sensed.take(own)
     same = None if memories_of is None else verbatim(index, grasp.question, grasp.terms, rows, memories_of)
-    pool = Pool(rows=rows, features=found, sensed=sensed, lifted=lifted, verbatim=same)
+    figures = figured(index, grasp.question, rows)
+    pool = Pool(rows=rows, features=found, sensed=sensed, lifted=lifted, verbatim=same, figured=figures)
     return _connected(pool, match.take(own), timed=bool(grasp.question.spans))
 
 
@@ -160,7 +164,7 @@ def rank(
     columns, rows = index.columns, pool.rows
     learned, traits = learned if pool.sensed.any() else by_words, traits_of(index)
     odds, parts = _odds(pool, learned, by_words, traits)
-    shifts = list(priors(index, rows, pool.features["lexical"], pool.lifted, pool.verbatim))
+    shifts = list(priors(index, rows, pool.features["lexical"], pool.lifted, pool.verbatim, pool.figured))
     for _, prior, signal in shifts:
         odds += np.float32(prior.weight) * (signal - np.float32(prior.usual))
     parts["siblings"] = _siblings(odds, columns.turn.take(rows), columns.born.take(rows))
@@ -293,6 +297,7 @@ def _connected(pool: Pool, match: Floats, *, timed: bool) -> Pool:
         sensed=pool.sensed[kept],
         lifted=None if lifted is None else lifted[kept],
         verbatim=None if pool.verbatim is None else pool.verbatim[kept],
+        figured=None if pool.figured is None else pool.figured[kept],
     )
 
 

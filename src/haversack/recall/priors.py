@@ -1,4 +1,4 @@
-"""Signals that shift the odds beside what was learned: trust, pins, entities, the question's own words. Pure.
+"""Signals that shift the odds beside what was learned: trust, pins, entities, what the question itself says. Pure.
 
 Where all memories are alike in one it is out of play and nothing changes: weights were learned on plain conversations.
 The magnitudes come from `bench/recall/priors.py`.
@@ -23,6 +23,7 @@ _TRUST = 0.9
 """Log-odds between a correction and what was extracted: a third for each level."""
 _PINNED = 0.3
 _ENTITIES = 4.0
+_FIGURES = 2.5
 _VERBATIM = 12.0
 """More than what everything else can add for others: what says the question itself comes first."""
 _LEAST_TRUSTED = len(Trust) - 1
@@ -34,6 +35,7 @@ def priors(
     lexical: Floats,
     lifted: Floats | None,
     same: NDArray[np.bool_] | None,
+    figures: Floats | None,
 ) -> Iterator[tuple[str, Prior, Floats]]:
     """Those in play, each with its signal for these rows. A pin counts where the question's words touch the memory."""
     extent, columns = index.extent, index.columns
@@ -46,5 +48,7 @@ def priors(
         yield "pinned", Prior(weight=_PINNED), (pinned & (lexical > 0)).astype(np.float32)
     if lifted is not None:
         yield "entities", Prior(weight=_ENTITIES), lifted
+    if figures is not None:
+        yield "figures", Prior(weight=_FIGURES), figures
     if same is not None:
         yield "verbatim", Prior(weight=_VERBATIM), same.astype(np.float32)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from haversack.errors import InputError, QueryError
 from haversack.model.text import clean, is_blank
 from haversack.scoring.cues import asks_about_assistant, asks_for_name, asks_for_number, asks_in_first_person
-from haversack.scoring.numbers import day_words
+from haversack.scoring.numbers import DIGIT, day_words
 from haversack.scoring.temporal import Span, asks_for_latest, asks_when, spans, without_latest
 from haversack.scoring.words import key_of, query_keys, split
 
@@ -44,7 +44,7 @@ class Question:
     @property
     def exact(self) -> bool:
         """Whether it names a number or a time."""
-        return bool(self.spans) or any(letter.isdigit() for letter in self.text)
+        return bool(self.spans) or any(DIGIT.search(word) for word in self.keys.values())
 
 
 def read(query: str, now: datetime, earliest: datetime) -> Question:

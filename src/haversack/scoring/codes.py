@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 __all__ = ["codes", "humps"]
 
@@ -16,7 +17,7 @@ _NUMBER = re.compile(r"v?[0-9]+(?:[.:][0-9]+)*[a-z]*|[0-9]{4}-[0-9]{2}-[0-9]{2}t
 """What `numbers` reads, and moments."""
 _DIALLED = re.compile(
     r"[+(0-9](?<![\w+-].)[(0-9]{0,6}\)?(?:[ .\-/]\(?[0-9]{2,8}\)?){2,6}(?!\w)"
-    r"|[0-9](?<![\w-].)[0-9]{2,4}-[0-9]{4,8}(?![\w-])"
+    r"|[0-9](?<![\w-].)[0-9]{2,4}[-/][0-9]{4,8}(?![\w-])|\+[0-9]{1,6}[ .\-/][0-9]{5,10}(?![\w-])"
 )
 _OTHER_NUMBER = re.compile(
     r"[1-9][0-9]{0,2}(?: [0-9]{3})+|[0-9]{1,4}([-/.])[0-9]{1,2}\1[0-9]{1,4}|[0-9]+(?:\.[0-9]+){3,}"
@@ -27,8 +28,8 @@ _HUMPED = re.compile("[A-Z](?<=[a-z].)")
 _CAMEL = re.compile(r"[a-z](?<!\w.)[a-z0-9]*+(?:[A-Z]++[a-z0-9]*+)++")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LONGEST = 64
-_SHORTEST = 7
-"""Digits of a telephone number."""
+_LOCAL, _NATIONAL = 7, 9
+"""Digits of a telephone number that is dialled in its town, and in its country."""
 
 
 def codes(folded: str, *, counted: bool) -> list[str]:
@@ -38,7 +39,8 @@ def codes(folded: str, *, counted: bool) -> list[str]:
         found += [code for code in _CODE.findall(folded) if _is_telling(code)]
     if counted and _GROUPED.search(folded) is not None:
         found += [folded[match.start() - 2 : match.end()] for match in _ACCOUNT.finditer(folded)]
-        found += [match[0] for match in _DIALLED.finditer(folded) if _is_dialled(match[0])]
+        for match in _DIALLED.finditer(folded):
+            found += _numbers(match[0]) if _is_dialled(match[0]) else ()
     return [_BETWEEN.sub("", code)[-_LONGEST:] for code in found]
 
 
@@ -57,5 +59,11 @@ def _is_telling(code: str) -> bool:
     return _DIGIT.search(code) is not None
 
 
+def _numbers(dialled: str) -> Iterable[str]:
+    """A telephone number with and without what is dialled before it from abroad and from another town."""
+    digits = _BETWEEN.sub("", dialled)
+    return dict.fromkeys((digits, digits.lstrip("0"), digits[-_NATIONAL:], digits[-_LOCAL:]))
+
+
 def _is_dialled(run: str) -> bool:
-    return sum(map(str.isdigit, run)) >= _SHORTEST and _OTHER_NUMBER.fullmatch(run) is None
+    return sum(map(str.isdigit, run)) >= _LOCAL and _OTHER_NUMBER.fullmatch(run) is None

@@ -11,10 +11,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from haversack.scoring.spoken import LARGE
 from haversack.scoring.tongues import month_numbers
+from haversack.scoring.units import SYMBOLS, WORTH
 
 __all__ = ["DIGIT", "UNSPACED", "day_words", "figures", "narrowed", "plain_digits", "spelled_out"]
 
@@ -27,13 +30,14 @@ DIGIT = re.compile(r"\d")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _NARROW = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f\u2019\u066c](?=\\d{3}(?!\\d))")
 """What stands between thousands and never between words and numbers."""
+_RAISED = re.compile("(?<=[0-9])[\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,3}")
 _FIGURE = re.compile(
     # begins with what it takes, not with a look behind, so that the engine passes over other characters quickly
     rf"[0-9](?:(?<![^\W_{UNSPACED}].)|(?<=[vV].)(?<!\w[vV].)(?=[0-9]*\.[0-9]))(?:"
     r"(?P<date>[0-9]{0,3}[-/][0-9]{1,2}[-/][0-9]{1,4}(?![-/]?[0-9]))(?:[tT](?P<clock>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?))?"
     r"|(?P<spaced>(?<![0-9] [0-9])[0-9]{0,2}(?: [0-9]{3}(?!\w))++(?! ?[0-9])(?:[.,][0-9]++)?)"
     r"|(?P<joined>[0-9]*+(?:[.,:'][0-9]++)++)"
-    r"|[0-9]*+)(?P<glued>[A-Za-z0-9]*+)(?: ?(?P<unit>[^\W\d_]++)(?!\w))?"
+    r"|[0-9]*+)(?P<glued>[A-Za-z0-9]*+(?:[\u03bc\u03a9][A-Za-z]*+)?)(?: ?(?P<unit>[^\W\d_]++[23]?)(?!\w))?"
 )
 _DATE = re.compile(r"(?P<year>[0-9]{4})([-/.])(?P<month>[0-9]{1,2})\2(?P<day>[0-9]{1,2})")
 _SHORT_DATE = re.compile(r"(?P<one>[0-9]{1,2})(?P<join>[-/.])(?P<other>[0-9]{1,2})(?P=join)(?P<year>[0-9]{4})")
@@ -53,14 +57,28 @@ _NOON = 12
 _FAR_EAST = "\u2e80"
 """From here on a unit is one letter: the next is of the next word."""
 _ORDINALS = frozenset(("", "st", "nd", "rd", "th", "er", "e", "o"))
+_ENDINGS = _ORDINALS - {"", "e", "o"}
 _DAY = re.compile(r"(?:\.|-?\u0433\u043e)? ?(?:(?:of|de|do|del|di|da) ){0,2}(?P<month>[^\W\d_]++)")
 _YEAR = re.compile(r"[.,]? (?:(?:of|de|del|do) )?(?P<year>(?:1[0-9]|20)[0-9]{2})(?!\w)")
 _LOOKED_BACK = 20
 _LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee", "₽": "ruble", "%": "percent"}
-_SIGN = re.compile("[$€£¥₹₽%]")
-_BEFORE = re.compile(r"([$€£¥₹₽]) ?(-?[0-9]++(?:[.,' ][0-9]{2,}+)*+)")
+_SIGN = re.compile("[$€£¥₹₽%°/^]|[A-Z]{3} ?[0-9]|inus [0-9]|[0-9](?:e-?[0-9]|[*][*]| ?sq| ?cu)")
+"""Without one of these there is nothing to spell out in most scripts."""
+_BEFORE = re.compile(r"([$€£¥₹₽]|\b(?:EUR|USD|GBP|JPY|CHF|INR|RUB)\b) ?(-?[0-9]++(?:[.,' ][0-9]{2,}+)*+)")
 _BEHIND = re.compile(r"([0-9]) ?([$€£¥₹₽%])(?! ?[0-9])")
+_POWER = re.compile(
+    r"(?<![\w.,])(?:([0-9]{1,6}(?:[.,][0-9]{1,6})?)(?: ?[x\u00d7\u00b7*] ?10(?:\^|\*\*)|e\+?(?=-?[0-9]))|10(?:\^|\*\*))"
+    r"(-?[0-9]{1,2})(?![\w^])"
+)
+_SQUARE = re.compile(r"([0-9]) ?(sq(?:uare)?|cu(?:bic)?)\.? ([A-Za-z]{1,12})\b")
+_WRITTEN_OUT = 15
+"""Digits of a power of ten."""
+_MINUS = re.compile(r"\b[Mm]inus (?=[0-9])")
+_DEGREES = re.compile("([0-9]) ?°")
+_FRACTION = re.compile(
+    r"(?:(?<![0-9./-])([0-9]{1,3})[ -])?(?<![\w./-])([0-9]{1,2})/(2|3|4|5|6|8|10|12|16|32|64)(?![\w/-])"
+)
 _UNITS = {"eur": "euro", "usd": "dollar", "gbp": "pound", "jpy": "yen", "inr": "rupee", "rub": "ruble"}
 _IDEOGRAPHS = re.compile(r"(?:([0-9]{4}) ?[年년] ?)?(?<![0-9])([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日号號일]")
 _VIETNAMESE = re.compile(r"(?:ngày )?(?<![0-9])([0-9]{1,2}) tháng ([0-9]{1,2})(?: năm ([0-9]{4}))?")
@@ -82,15 +100,21 @@ def plain_digits(text: str) -> str:
 
 
 def narrowed(text: str) -> str:
-    """Without the narrow signs between thousands, which normal forms do not tell from blanks."""
-    return _NARROW.sub("", text)
+    """Without the narrow signs between thousands, which normal forms do not tell from blanks; powers behind `^`."""
+    return _RAISED.sub(r"^\g<0>", _NARROW.sub("", text))
 
 
-def spelled_out(text: str) -> str:
-    """Signs of currencies as words behind the number, and the dates of the Far East in digits."""
+def spelled_out(text: str, *, asked: bool) -> str:
+    """Signs and codes of currencies as words behind the number, fractions as decimals, and dates of the Far East.
+
+    A text keeps the parts of a fraction as well; what is `asked` does not.
+    """
     if _SIGN.search(text) is not None:
-        text = _BEFORE.sub(lambda match: f"{match[2]} {_SIGNS[match[1]]} ", text)
-        text = _BEHIND.sub(lambda match: f"{match[1]} {_SIGNS[match[2]]} ", text)
+        text = _BEFORE.sub(lambda match: f"{match[2]} {_SIGNS.get(match[1], match[1])} ", text)
+        text = _DEGREES.sub(r"\1 degrees ", _BEHIND.sub(lambda match: f"{match[1]} {_SIGNS[match[2]]} ", text))
+        text = _FRACTION.sub(lambda match: ("" if asked else f"{match[2]} {match[3]} ") + _decimal(match), text)
+        text = _MINUS.sub("-", _POWER.sub(_plainly, text))
+        text = _SQUARE.sub(_squared, text)
     if text.isascii():
         return text
     text = _IDEOGRAPHS.sub(lambda match: f" {match[1] or 0:0>4}-{match[2]}-{match[3]} ", text)
@@ -113,8 +137,12 @@ def figures(plain: str, *, asked: bool, small: AbstractSet[str]) -> list[str]:
             continue
         run, glued = _run_of(plain, match), match["glued"].lower()
         unit = match["glued"] or match["unit"] or ""
+        if asked and unit and (exact := _worth(run, unit)):
+            beside += exact  # neither 5 of another unit, nor 5 mW for 5 MW
+            continue
         if run.isdigit():
             found.append(run + glued)
+            beside += (run,) if glued in _ENDINGS and not asked else ()
         elif asked and unit.casefold() in _HALVES:
             pass  # 5:05 pm is 17:05
         else:
@@ -126,6 +154,23 @@ def figures(plain: str, *, asked: bool, small: AbstractSet[str]) -> list[str]:
         if unit:
             beside += _measures(run, unit, small, glued=bool(glued))
     return [word for word in found if word[0] != "@"] + beside + [word for word in found if word[0] == "@"]
+
+
+def _plainly(match: _Match) -> str:
+    """The number that a power of ten stands for; as it is where it has too many digits to be written out."""
+    power = int(match[2])
+    value = Decimal((match[1] or "1").replace(",", ".")).scaleb(power)
+    return f"{value:f}" if abs(power) <= _WRITTEN_OUT else match[0]
+
+
+def _squared(match: _Match) -> str:
+    unit = SYMBOLS.get(match[3].lower(), match[3])
+    return f"{match[1]} {unit}{2 if match[2][0] == 's' else 3}"
+
+
+def _decimal(match: _Match) -> str:
+    """A fraction with its whole as a decimal, to three places."""
+    return f"{int(match[1] or 0) + int(match[2]) / int(match[3]):.3f}".rstrip("0").rstrip(".")
 
 
 def day_words(year: int | None, month: int, day: int) -> tuple[str, ...]:
@@ -228,18 +273,36 @@ def _measures(run: str, unit: str, small: AbstractSet[str], *, glued: bool) -> S
     folded = unit.casefold()
     if folded in _HALVES:
         return _at_half(run, folded)
-    if folded in small:
+    if folded in small and unit not in WORTH:
         return ()
     values = [_ZEROS.sub("", form) for form in _forms(run).sure if form[0] != "@"]
-    symbol = len(unit) <= _SYMBOL and unit.isascii() and not unit.islower()
+    if folded in LARGE:
+        return [f"{float(value) * LARGE[folded]:.15g}" for value in values if value.count(".") <= 1]
+    symbol = SYMBOLS.get(folded, unit if len(unit) <= _SYMBOL and unit.isascii() and not unit.islower() else "")
     folded = _UNITS.get(folded, folded if folded[0] < _FAR_EAST else folded[0])
     units = [] if glued and run.isdigit() else [folded]
-    return [value + said for value in values for said in ([*units, unit] if symbol else units)]
+    said = [value + each for value in values for each in ([*units, symbol] if symbol else units)]
+    return [*dict.fromkeys((*said, *_worth(run, unit)))]
+
+
+def _worth(run: str, unit: str) -> Sequence[str]:
+    """A number with the symbol of a known unit, and what it is in the unit without a prefix; nothing for others."""
+    symbol = SYMBOLS.get(unit.casefold(), unit)
+    if symbol not in WORTH:
+        return ()
+    values = [_ZEROS.sub("", form) for form in _forms(run).sure if _POINTED.fullmatch(form.removeprefix("-"))]
+    times, base = WORTH[symbol]
+    return [
+        word
+        for value in values
+        if value.count(".") <= 1
+        for word in (value + symbol, f"{float(value) * times:.6g}={base}")
+    ]
 
 
 def _at_half(clock: str, half: str) -> Sequence[str]:
     """An hour of twelve as one of twenty-four, and with its half of the day."""
-    hour, _, minute = clock.partition(":")
+    hour, _, minute = clock.replace(".", ":").partition(":")
     if not hour.isdigit() or not 1 <= int(hour) <= _NOON:
         return ()
     minute = minute and f":{minute}"

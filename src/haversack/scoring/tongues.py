@@ -223,9 +223,12 @@ def month_numbers() -> dict[str, int]:
     """The number of each month by each of its names, which beside a day's number are nothing else."""
     names = [f"{english} {english[:3]} {each}" for english, each in zip(MONTHS, _MONTHS, strict=True)]
     numbers = {name: number for number, each in enumerate(names, 1) for name in each.split()}
-    return numbers | {name: number for number, each in enumerate(_IN_DATES_ALONE, 1) for name in each.split()}
+    short = {name: number for number, each in enumerate(_IN_DATES_ALONE, 1) for name in each.split()}
+    return numbers | {name: number for name, number in short.items() if name not in _ENGLISH}
 
 
+_ENGLISH = frozenset(("ago", "gen", "mart", "out", "set"))
+"""Short names of months that stand beside a number in English without a date: 5 out of 6, a set of 3."""
 _IN_DATES = {"mars": "march", "mart": "march", "mayo": "may"}
 _MARS = re.compile(
     r"(?P<before>\b\d{1,2}(?:er|\.|º)? (?:de )?|\b(?:en|début|fin|du|au|mois de|mes de) )(?P<month>mars|mart|mayo)\b"

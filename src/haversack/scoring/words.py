@@ -19,6 +19,7 @@ import Stemmer
 from haversack.model.text import normalized
 from haversack.scoring.codes import codes, humps
 from haversack.scoring.numbers import DIGIT, UNSPACED, figures, narrowed, plain_digits, spelled_out
+from haversack.scoring.spoken import SPOKEN, in_figures
 
 __all__ = ["QUESTION_WORDS", "is_day", "key_of", "name_keys", "query_keys", "split", "word_keys"]
 
@@ -37,10 +38,12 @@ _MOMENT = re.compile(r"[0-9-]+(?:t[0-9]+)?$")
 _INITIALS = re.compile(r"\.(?<=[a-z].)(?<!\w..)(?:[a-z]\.)+")
 _SIGNED = re.compile(r"#(?<=[a-z].)(?<!\w..)(?![a-z0-9])|\+(?<=[a-z].)(?<!\w..)\+(?![a-z0-9])")
 """What stands behind the letter of initials, and of names that a letter alone does not tell apart."""
+_PARTS = "1/4 1/2 3/4 1/3 2/3 1/8 3/8 5/8 7/8".split()  # noqa: SIM905
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f\ufeff")) | {
     0x2212: "-",
     0x066B: ".",
     0x066C: ",",
+    **{ord(sign): f" {parts} " for sign, parts in zip("¼½¾⅓⅔⅛⅜⅝⅞", _PARTS, strict=True)},
 }
 """Left out; and signs inside numbers as those of ASCII."""
 _IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -53,6 +56,10 @@ _TWO_LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _HEBREW_PREFIXES = frozenset("\u05d5\u05d4\u05d1\u05dc\u05de\u05e9\u05db")
 """And, the, in, to, from, that, as: letters that are written as part of the next word."""
 _ELISION = re.compile("^(?:[cdjlmnst]|qu)'(?=..)")
+_ONE = re.compile(
+    r"\b(?:which|the|that|this|other|another|last|next|first|second|no|any|every|each) one\b", re.IGNORECASE
+)
+"""What `one` stands for has been named."""
 _LONGEST = 64
 _CACHE_LIMIT = 400_000
 
@@ -90,6 +97,8 @@ def query_keys(text: str) -> dict[int, str]:
     ideographs, each of which means something.
     """
     words = list(dict.fromkeys(_read(text, asked=True)))
+    if "one" in words and _ONE.search(text) is not None:
+        words.remove("one")
     telling = [word for word in words if _CLITIC.sub("", word.replace("\u2019", "'")) not in QUESTION_WORDS] or words
     keys: dict[int, str] = {}
     for word in telling:
@@ -155,11 +164,12 @@ def _read(text: str, *, asked: bool) -> list[str]:
     plain = _plain(text)
     counted = DIGIT.search(plain) is not None
     if counted:
-        plain = spelled_out(plain)
+        plain = spelled_out(plain, asked=asked)
     folded = _folded(plain)
     words = _words_in(folded, counted=counted)
     others = _apart(folded, words) + _as_one(folded, counted=counted) + humps(plain)
-    others += figures(plain, asked=asked, small=QUESTION_WORDS) if counted else ()
+    said = plain if SPOKEN.isdisjoint(words) else in_figures(plain)
+    others += figures(said, asked=asked, small=QUESTION_WORDS) if counted or said is not plain else ()
     if folded.isascii():
         return words + others
     return (_pairs(words, ideographs=True) if asked else _pieced(words)) + _spelled_otherwise(words) + others

@@ -155,9 +155,9 @@ def test_every_way_of_writing_stores_the_words() -> None:
     with haversack.open(":memory:", embedder=Reader()) as sack:
         ns = sack.namespace("n")
         ids = [ns.remember("Ada likes green tea", kind="fact").id, ns.remember("Ada likes black tea", kind="fact").id]
-        ids += [memory.id for memory in ns.remember_many(["two words"])]
-        ns.session("s").add("user", "one two three")
-        ids += [hit.id for hit in ns.recall("three", kinds=["passage"], top_k=1)]
+        ids += [memory.id for memory in ns.remember_many(["tidal words"])]
+        ns.session("s").add("user", "red green blue")
+        ids += [hit.id for hit in ns.recall("blue", kinds=["passage"], top_k=1)]
         held = sack._core.store.vectors("n", "reader", ids)
         words = [len(split(indexed_text(ns.get(one)))) for one in ids]
         assert [(len(held[one]) - 4 - 4 - 2) / WIDTH for one in ids] == words

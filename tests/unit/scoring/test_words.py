@@ -17,7 +17,7 @@ from haversack.scoring.words import key_of, query_keys, split, word_keys
         ("Herr Müller", ["herr", "müller", "mueller"]),
         ("הפגישה", ["הפגישה", "פגישה"]),
         ("הים", ["הים"]),
-        ("C++ at 40 MB/s", ["c", "at", "mb", "s", "c++", "40", "40mb", "40MB"]),
+        ("C++ at 40 MB/s", ["c", "at", "mb", "s", "c++", "40", "40mb", "40MB", "4e+07=B"]),
         ("C# or C", ["c", "or", "c", "c#"]),
         ("from the U.S.A.", ["from", "the", "u", "s", "a", "usa"]),
         ("on 2024-05-01, a to-do-list", ["on", "a", "to", "do", "list", "todolist", "2024", "@2024-05-01", "@05-01"]),
