@@ -23,7 +23,7 @@ _TRUST = 0.9
 """Log-odds between a correction and what was extracted: a third for each level."""
 _PINNED = 0.3
 _ENTITIES = 4.0
-_FIGURES = 2.5
+_FIGURES = 1.2
 _VERBATIM = 12.0
 """More than what everything else can add for others: what says the question itself comes first."""
 _LEAST_TRUSTED = len(Trust) - 1
