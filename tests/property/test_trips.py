@@ -107,13 +107,13 @@ def test_a_warm_call_makes_few_trips(ns: Namespace, calls: Counter[str], verb: s
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_context_is_one_trip_and_a_prompt_four(ns: Namespace, calls: Counter[str], layout: str) -> None:
+def test_a_context_is_one_trip_and_a_prompt_three(ns: Namespace, calls: Counter[str], layout: str) -> None:
     calls.clear()
     ns.context(QUERY, budget=400, layout=layout)
     assert calls == {"changes": 1}
     ns.session("s").prompt(QUERY, layout=layout)
     kept = 2 if layout == "cached" else 0  # what the last cached prompt showed is read and written
-    assert calls.total() == 1 + 4 + kept, dict(calls)
+    assert calls.total() == 1 + 3 + kept, dict(calls)
 
 
 def test_a_context_about_something_new_is_three_trips(ns: Namespace, calls: Counter[str]) -> None:

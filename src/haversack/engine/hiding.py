@@ -7,24 +7,21 @@ from operator import attrgetter
 
 from haversack.engine.core import Core
 from haversack.model.memory import Kind, Memory, SessionInfo, Turn
-from haversack.store.port import Written
+from haversack.store.port import HIDDEN, Written
 
-__all__ = ["COLLECTION", "hidden_turns", "hiding", "showing", "shown_sessions", "shown_turns"]
-
-COLLECTION = "hidden"
-"""Records by turn id; an erasure of the turn drops its record."""
+__all__ = ["hidden_turns", "hiding", "showing", "shown_sessions", "shown_turns"]
 
 _PAGE = 1_000
 
 
 def hiding(memories: Iterable[Memory]) -> tuple[Written, ...]:
     """The records that hide the turns whose words these passages repeat."""
-    return tuple(Written(collection=COLLECTION, key=turn, value=b"") for turn in _turns(memories))
+    return tuple(Written(collection=HIDDEN, key=turn, value=b"") for turn in _turns(memories))
 
 
 def showing(memories: Iterable[Memory]) -> tuple[Written, ...]:
     """The records that show them again."""
-    return tuple(Written(collection=COLLECTION, key=turn, value=None) for turn in _turns(memories))
+    return tuple(Written(collection=HIDDEN, key=turn, value=None) for turn in _turns(memories))
 
 
 def hidden_turns(core: Core, namespace: str) -> frozenset[str]:
@@ -32,7 +29,7 @@ def hidden_turns(core: Core, namespace: str) -> frozenset[str]:
     found: set[str] = set()
     after, more = "", True
     while more:
-        page = core.store.records(namespace, COLLECTION, after=after, limit=_PAGE)
+        page = core.store.records(namespace, HIDDEN, after=after, limit=_PAGE)
         found.update(record.key for record in page)
         more = len(page) == _PAGE
         after = page[-1].key if page else after
@@ -41,14 +38,7 @@ def hidden_turns(core: Core, namespace: str) -> frozenset[str]:
 
 def shown_turns(core: Core, namespace: str, session: str, *, after: int = -1, limit: int | None = None) -> list[Turn]:
     """Turns of a session behind position `after`, without those that are hidden: `limit` of them, if there are."""
-    hidden = hidden_turns(core, namespace)
-    found: list[Turn] = []
-    while page := core.store.turns(namespace, session, after=after, limit=limit and limit - len(found)):
-        found += [turn for turn in page if turn.id not in hidden]
-        after = page[-1].position
-        if len(found) == limit:
-            break
-    return found
+    return core.store.turns(namespace, session, after=after, limit=limit, shown=True)
 
 
 def shown_sessions(core: Core, namespace: str) -> list[SessionInfo]:

@@ -12,11 +12,10 @@ from haversack.engine.aging import POLICIES, POLICY, POLICY_KEY
 from haversack.engine.editing import EDITABLE
 from haversack.engine.exporting import KEPT_COLLECTIONS
 from haversack.engine.feedback import VOTES
-from haversack.engine.hiding import COLLECTION as HIDDEN
 from haversack.errors import InputError
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, Stage, Trust
-from haversack.store.port import BY_SESSION, Store, Written
+from haversack.store.port import BY_SESSION, HIDDEN, Store, Written
 from haversack.store.records import Collection
 from haversack.transfer.entries import Problem, RecordEntry
 

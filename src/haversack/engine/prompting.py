@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,7 +34,6 @@ from haversack.compaction import BudgetStatus
 from haversack.compaction.view import load_view, shown
 from haversack.engine.compacting import coordinator_of
 from haversack.engine.core import Core
-from haversack.engine.hiding import hidden_turns
 from haversack.engine.packing import candidates, gather
 from haversack.engine.reading import Request, look
 from haversack.errors import ConflictError, InputError, StoreError
@@ -95,10 +94,9 @@ def prompt(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
 
 def preview(core: Core, namespace: str, session: str, wanted: Window) -> Prompt:
     """The prompt as it would be now; nothing is awaited, started or kept."""
-    hidden = hidden_turns(core, namespace)
-    history = _history(core, namespace, session, hidden, wanted)
+    history = _history(core, namespace, session, wanted)
     live, since, past, asked = _live(wanted.query, history)
-    prior = _prior(core, namespace, session, hidden)
+    prior = _prior(core, namespace, session)
     found, behind = _candidates(core, namespace, live, asked, wanted)
     built = build_prompt(
         query=live,
@@ -142,9 +140,8 @@ def _keep_anchor(core: Core, namespace: str, session: str, anchor: Anchor) -> No
 
 def primed(core: Core, namespace: str, session: str, wanted: Window) -> Primed:
     """What a session starts with: known facts, entities, insights, summaries, the last turns of earlier sessions."""
-    hidden = hidden_turns(core, namespace)
     others = _others(core, namespace, session, core.memory.priming.previous_sessions)
-    talks = [_past(core, namespace, other, hidden) for other in others]
+    talks = [_past(core, namespace, other) for other in others]
     return _primed(core, core.recall.view([namespace]), talks, wanted)
 
 
@@ -163,12 +160,12 @@ def _of_kinds(chosen: Filter, kinds: frozenset[Kind]) -> Filter:
     return replace(chosen, kinds=kinds if chosen.kinds is None else kinds & chosen.kinds)
 
 
-def _history(core: Core, namespace: str, session: str, hidden: Collection[str], wanted: Window) -> list[Past]:
+def _history(core: Core, namespace: str, session: str, wanted: Window) -> list[Past]:
     most = core.memory.max_history_turns
     limit = wanted.window // _LEAST_PER_MESSAGE
     if wanted.query is None:
         limit = max(limit, _LONGEST_EXCHANGE)
-    past = _past(core, namespace, session, hidden, limit)
+    past = _past(core, namespace, session, limit)
     if most is None:
         return past
     summaries = [one for one in past if one.stands_for]
@@ -179,10 +176,9 @@ def _history(core: Core, namespace: str, session: str, hidden: Collection[str], 
     return [*summaries, *turns[starts[-1 - most] :]] if most < len(starts) else past
 
 
-def _past(core: Core, namespace: str, session: str, hidden: Collection[str], limit: int = 1_000) -> list[Past]:
+def _past(core: Core, namespace: str, session: str, limit: int = 1_000) -> list[Past]:
     """The session's newest messages as its view shows them; softly forgotten turns are left out."""
-    told = pair_turns(core.store.turns(namespace, session, limit=limit, newest=True))
-    turns = [turn for turn in told if turn.id not in hidden]
+    turns = pair_turns(core.store.turns(namespace, session, limit=limit, newest=True, shown=True))
     view, _ = load_view(core.store, namespace, session)
     folds = [fold.summary for fold in view.folds]
     words = {summary.id: summary.content for summary in core.store.memories(namespace, folds)} if folds else {}
@@ -258,15 +254,13 @@ def _supporting(wanted: Window, room: int) -> int:
             return min(room, wanted.budget)
 
 
-def _prior(core: Core, namespace: str, session: str, hidden: Collection[str]) -> dict[str, list[Past]]:
+def _prior(core: Core, namespace: str, session: str) -> dict[str, list[Past]]:
     """The last complete turns of the newest other sessions, newest first."""
     config = core.memory.priming
     if not config.enabled or not config.previous_sessions:
         return {}
     others = _others(core, namespace, session, config.previous_sessions)
-    return {
-        other: complete_turns(_past(core, namespace, other, hidden), config.previous_session_turns) for other in others
-    }
+    return {other: complete_turns(_past(core, namespace, other), config.previous_session_turns) for other in others}
 
 
 def _fate(name: str, talk: Sequence[Past], built: Prompt, wanted: Window) -> SessionVerdict:

@@ -35,6 +35,7 @@ from haversack.store.plan import (
 )
 from haversack.store.port import (
     BY_SESSION,
+    HIDDEN,
     SEGMENT,
     SYSTEM,
     Applied,
@@ -201,11 +202,21 @@ class MemoryStore:
         return self._space(namespace).sequence
 
     def turns(
-        self, namespace: str, session: str, *, after: int = -1, limit: int | None = None, newest: bool = False
+        self,
+        namespace: str,
+        session: str,
+        *,
+        after: int = -1,
+        limit: int | None = None,
+        newest: bool = False,
+        shown: bool = False,
     ) -> list[Turn]:
         """See the port."""
         said = [turn for turn in self._space(namespace).turns.values() if turn.session == session]
         said = sorted((turn for turn in said if turn.position > after), key=lambda turn: turn.position)
+        if shown:
+            records = self._space(namespace).records
+            said = [turn for turn in said if (HIDDEN, turn.id) not in records]
         if limit is None:
             return said
         return said[max(0, len(said) - limit) :] if newest else said[:limit]

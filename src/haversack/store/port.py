@@ -53,6 +53,9 @@ SEGMENT = "segment"
 """The collection of what is built from memories and holds their words, the recall index's segments and the notes of
 cached prompts: an erasure in a namespace drops all of it."""
 
+HIDDEN = "hidden"
+"""The collection of turns that a soft forget hides from every read, by turn id; an erased turn loses its record."""
+
 LEASE = "lease"
 """The collection of leases: who works on what, and until when."""
 
@@ -340,9 +343,19 @@ class Store(Protocol):
         ...
 
     def turns(
-        self, namespace: str, session: str, *, after: int = -1, limit: int | None = None, newest: bool = False
+        self,
+        namespace: str,
+        session: str,
+        *,
+        after: int = -1,
+        limit: int | None = None,
+        newest: bool = False,
+        shown: bool = False,
     ) -> list[Turn]:
-        """Turns behind position `after` in append order; with `newest`, the last `limit` of them."""
+        """Turns behind position `after` in append order; with `newest`, the last `limit` of them.
+
+        With `shown` those with a record in HIDDEN are passed over.
+        """
         ...
 
     def turns_by_id(self, namespace: str, ids: Sequence[str]) -> list[Turn]:

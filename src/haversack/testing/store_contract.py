@@ -23,6 +23,7 @@ from haversack.model.query import Filter
 from haversack.store import lease as leases
 from haversack.store.port import (
     BY_SESSION,
+    HIDDEN,
     LEASE,
     SEGMENT,
     SYSTEM,
@@ -391,6 +392,12 @@ class StoreContract(ABC):
         assert store.turns("n", "s", limit=0) == store.turns("n", "s", limit=0, newest=True) == []
         assert [turn.position for turn in store.turns("n", "other")] == [0]
         assert store.turns("n", "S") == []
+        hidden = (store.turns("n", "s")[3], store.turns("n", "other")[0])
+        store.apply("n", Batch(records=tuple(Written(collection=HIDDEN, key=turn.id, value=b"") for turn in hidden)))
+        assert [turn.position for turn in store.turns("n", "s", limit=2, newest=True, shown=True)] == [2, 4]
+        assert [turn.position for turn in store.turns("n", "s", after=1, limit=2, shown=True)] == [2, 4]
+        assert [turn.position for turn in store.turns("n", "s", after=1, limit=2)] == [2, 3]
+        assert store.turns("n", "other", shown=True) == []
 
     def test_the_same_turn_is_kept_once(self) -> None:
         store = self.open_store()

@@ -190,10 +190,11 @@ class StoreMachine(RuleBasedStateMachine):
         after=st.integers(-1, 3),
         limit=st.none() | st.integers(0, 3),
         newest=st.booleans(),
+        shown=st.booleans(),
     )
-    def turns(self, namespace: str, session: str, after: int, limit: int | None, newest: bool) -> None:  # noqa: FBT001
+    def turns(self, namespace: str, session: str, *, after: int, limit: int | None, newest: bool, shown: bool) -> None:
         """Part of a session."""
-        self._same(lambda store: store.turns(namespace, session, after=after, limit=limit, newest=newest))
+        self._same(lambda store: store.turns(namespace, session, after=after, limit=limit, newest=newest, shown=shown))
 
     @rule(
         namespace=_names,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from haversack.errors import ReadOnlyError, StoreError
 from haversack.model.memory import Kind, Memory, SessionInfo, Stage, Turn
 from haversack.model.query import Filter
-from haversack.store.port import Applied, Batch, Census, Changes, Graves, LifePage, Record, Said
+from haversack.store.port import HIDDEN, Applied, Batch, Census, Changes, Graves, LifePage, Record, Said
 from haversack.store.sqlite import queries
 from haversack.store.sqlite.connection import Connections, Lease, begin_reading, end_reading, typed_error
 from haversack.store.sqlite.living import lives_of_rows, lives_statement
@@ -56,7 +56,10 @@ _RESTAGED = (
     " ORDER BY changed LIMIT ?"
 )
 _ERASED = "SELECT changed, id FROM tombstones WHERE namespace = ? AND changed > ? ORDER BY changed LIMIT ?"
-_TURNS = f"SELECT {TURN_COLUMNS} FROM turns WHERE namespace = ? AND session = ? AND position > ? ORDER BY position"
+_TURNS = f"SELECT {TURN_COLUMNS} FROM turns AS t WHERE namespace = ? AND session = ? AND position > ?"
+_SHOWN = (
+    f" AND NOT EXISTS (SELECT 1 FROM records WHERE namespace = t.namespace AND collection = '{HIDDEN}' AND key = t.id)"
+)
 _NO_KIND = "SELECT id, kind FROM memories WHERE namespace = ? AND typeof(kind) <> 'text' LIMIT 1"
 _RECORD = "key, version, value, about, session"
 _HOLDING = " OR ".join(
@@ -207,11 +210,19 @@ class SqliteStore:
             return queries.sequence(connection, namespace)
 
     def turns(
-        self, namespace: str, session: str, *, after: int = -1, limit: int | None = None, newest: bool = False
+        self,
+        namespace: str,
+        session: str,
+        *,
+        after: int = -1,
+        limit: int | None = None,
+        newest: bool = False,
+        shown: bool = False,
     ) -> list[Turn]:
         """See the port."""
         backwards = newest and limit is not None
-        statement = f"{_TURNS} DESC LIMIT ?" if backwards else f"{_TURNS} LIMIT ?"
+        order = "ORDER BY position DESC" if backwards else "ORDER BY position"
+        statement = f"{_TURNS}{_SHOWN if shown else ''} {order} LIMIT ?"
         with self._connections.lease() as connection:
             asked = (namespace, session, after, -1 if limit is None else limit)
             found = list(map(turn_of, connection.execute(statement, asked)))
