@@ -141,7 +141,7 @@ class Haversack:
 
     def warm_up(self) -> None:
         """Load what the first call would load, so that it is as quick as the others."""
-        self._core.counter(self._core.settings.model).count("warm")
+        self._core.counter(self._core.settings.model).count("\u2713")  # which a first table does not know
         if self._core.embedder is not None:
             self._core.embedder.embed(["warm"])
 

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 from haversack.tokens.batch import BatchCounter, CountBatch
 from haversack.tokens.counter import CountKind
+from haversack.tokens.table import TABLES, first_counter
 
 __all__ = ["BUILT_IN", "built_in_counter", "built_in_function"]
 
@@ -30,6 +31,8 @@ _FEW, _SHORT, _UNCUT = 8, 4_000, 1 << 30
 """So few texts, of so many characters together, are counted one by one: a batch costs a thread, ten times as much."""
 
 _loading = threading.Lock()
+_ready = set[str]()
+"""Vocabularies that are loaded."""
 
 
 class _Toktok(Protocol):
@@ -39,7 +42,7 @@ class _Toktok(Protocol):
 
 
 def built_in_counter(encoding: str) -> BatchCounter:
-    """The counter of one name in BUILT_IN; the vocabulary is loaded at the first count."""
+    """The counter of one name in BUILT_IN; the vocabulary is loaded when a table's first counts are used up."""
     vocabulary, kind = _VOCABULARIES[encoding]
     count = built_in_function(vocabulary)
     if kind is not CountKind.EXACT:  # it normalises, so that its cuts are not prefixes
@@ -53,8 +56,11 @@ def built_in_counter(encoding: str) -> BatchCounter:
 
 def built_in_function(vocabulary: str) -> CountBatch:
     """Counts by a vocabulary that toktok carries; special-token literals are ordinary text."""
+    first = first_counter(vocabulary) if vocabulary in TABLES else None
 
     def count(texts: list[str]) -> list[int]:
+        if first is not None and vocabulary not in _ready and (counts := first.count(texts)) is not None:
+            return counts
         library = _load(vocabulary)
         if len(texts) <= _FEW and sum(map(len, texts)) <= _SHORT:
             return [library.truncate(text, _UNCUT, vocabulary)[1] for text in texts]
@@ -71,7 +77,7 @@ def _load(vocabulary: str) -> _Toktok:
 
 @cache
 def _loaded(vocabulary: str) -> _Toktok:
-    # The library maps its vocabularies when it is imported, so that waits for the first count too.
     library = cast("_Toktok", import_module("toktok"))
     library.batch_count([""], vocabulary, 1)
+    _ready.add(vocabulary)
     return library
