@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 import splintr
-from hypothesis import assume, given
+import toktok
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 from haversack.model.message import Image, Message, Opaque, Role, Text, ToolCall
@@ -15,6 +16,7 @@ from haversack.tokens import CountKind, counter_for
 from haversack.tokens.chat import count_each, count_message, count_messages, reply_framing
 from haversack.tokens.cut import adds_up, blocks, segments
 from haversack.tokens.models import Family
+from haversack.tokens.ranks import PATTERNS, KindUnknownError, Ranks
 from haversack.tokens.tools import count_tools
 
 EXACT = ("cl100k_base", "o200k_base", "o200k_harmony")
@@ -114,6 +116,20 @@ def test_two_libraries_count_o200k_alike(text: str) -> None:
 @given(text=texts)
 def test_two_libraries_count_cl100k_alike(text: str) -> None:
     assert counter_for("cl100k_base").count(text) == len(other_library("cl100k_base").encode_ordinary(text))
+
+
+runs = st.tuples(st.sampled_from("aAſé世ก١ \n\t/.'\u0301🚲"), st.integers(1, 400)).map(lambda run: run[0] * run[1])
+
+
+@pytest.mark.parametrize("vocabulary", sorted(PATTERNS))
+@given(text=st.one_of(texts, st.lists(runs, max_size=4).map("".join)), budget=st.integers(0, 40))
+def test_mapped_ranks_count_and_cut_as_the_library_does(vocabulary: str, text: str, budget: int) -> None:
+    ranks = Ranks(vocabulary)
+    try:
+        found = ranks.cut(text, budget), ranks.count([text])[0]
+    except KindUnknownError:
+        reject()
+    assert found == toktok.truncate(text, budget, vocabulary)
 
 
 @pytest.mark.parametrize("bound", ["likely", "certain"])

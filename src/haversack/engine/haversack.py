@@ -17,6 +17,7 @@ from haversack.errors import ConflictError, StoreError
 from haversack.lazy import lazy, once
 from haversack.model.text import namespace_label
 from haversack.store.port import Batch
+from haversack.tokens.counter import warm
 
 if TYPE_CHECKING:
     from haversack.engine import allowances as _allowances
@@ -141,7 +142,7 @@ class Haversack:
 
     def warm_up(self) -> None:
         """Load what the first call would load, so that it is as quick as the others."""
-        self._core.counter(self._core.settings.model).count("\u2713")  # which a first table does not know
+        warm(self._core.counter(self._core.settings.model))
         if self._core.embedder is not None:
             self._core.embedder.embed(["warm"])
 

@@ -62,7 +62,7 @@ class Index:
         self.facets = Postings()
         self.names = Names()
         self.ids: list[str] = []
-        self.place: dict[str, int] = {}
+        self._place: dict[str, int] | None = {}
         self.sessions: dict[str, int] = {}
         self.session_names: list[str] = []
         self.tails: list[int] = []
@@ -90,6 +90,13 @@ class Index:
         shown.speakers, shown.tails, shown.session_length = {**self.speakers}, [*self.tails], [*self.session_length]
         self._views.add(shown)
         return shown
+
+    @property
+    def place(self) -> dict[str, int]:
+        """The row of each memory, for who changes the index: what was loaded is walked at its first change."""
+        if self._place is None:
+            self._place = {memory_id: row for row, memory_id in enumerate(self.ids)}
+        return self._place
 
     @property
     def extent(self) -> Extent:
@@ -179,7 +186,7 @@ class Index:
     ) -> None:
         """Complete an index whose arrays were loaded: names, and the sums that follow from the columns."""
         columns = self.columns
-        self.ids, self.place = ids, {memory_id: row for row, memory_id in enumerate(ids)}
+        self.ids, self._place = ids, None
         self.session_names = list(sessions)
         self.sessions = {name: code for code, name in enumerate(self.session_names)}
         for name in speakers:
@@ -226,7 +233,9 @@ class Index:
 
     def row_of(self, memory_id: str) -> int | None:
         """The row that stands for a memory; None where none does."""
-        row = self.place.get(memory_id)
+        if self._place is None:  # as it was loaded: each id stands once, and later ones stand behind the last row
+            return next((row for row in range(self.columns.rows) if self.ids[row] == memory_id), None)
+        row = self._place.get(memory_id)
         if row is None or row < self.columns.rows:
             return row
         rows = np.flatnonzero((self.columns.flags & np.uint16(Flag.PRESENT)) != 0).tolist()  # indexed anew meanwhile

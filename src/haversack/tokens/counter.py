@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
-__all__ = ["CountKind", "Counter"]
+__all__ = ["FIRST", "CountKind", "Counter", "warm"]
+
+FIRST = 32_768
+"""So many characters of a process an adapter may count in a way that starts at once, before it loads a faster one."""
 
 
 class CountKind(StrEnum):
@@ -44,3 +47,8 @@ class Counter(Protocol):
     def truncate(self, text: str, budget: int) -> str:
         """The longest prefix found, never splitting a character, that counts at most `budget`; "" for 0."""
         ...
+
+
+def warm(counter: Counter) -> None:
+    """Have a counter load what it counts with once the first texts are behind it."""
+    counter.count("warm " * FIRST)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cache
+from contextlib import suppress
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Protocol, cast
 
 from haversack.tokens.batch import BatchCounter, CountBatch
-from haversack.tokens.counter import CountKind
-from haversack.tokens.table import TABLES, first_counter
+from haversack.tokens.counter import FIRST, CountKind
+from haversack.tokens.ranks import PATTERNS, KindUnknownError, Ranks
 
 __all__ = ["BUILT_IN", "built_in_counter", "built_in_function"]
 
@@ -31,8 +32,6 @@ _FEW, _SHORT, _UNCUT = 8, 4_000, 1 << 30
 """So few texts, of so many characters together, are counted one by one: a batch costs a thread, ten times as much."""
 
 _loading = threading.Lock()
-_ready = set[str]()
-"""Vocabularies that are loaded."""
 
 
 class _Toktok(Protocol):
@@ -42,32 +41,53 @@ class _Toktok(Protocol):
 
 
 def built_in_counter(encoding: str) -> BatchCounter:
-    """The counter of one name in BUILT_IN; the vocabulary is loaded when a table's first counts are used up."""
-    vocabulary, kind = _VOCABULARIES[encoding]
-    count = built_in_function(vocabulary)
+    """The counter of one name in BUILT_IN; the library is loaded behind the first texts, or at once for a long one."""
+    name, kind = _VOCABULARIES[encoding]
+    vocabulary = _vocabulary(name)
     if kind is not CountKind.EXACT:  # it normalises, so that its cuts are not prefixes
-        return BatchCounter(encoding, kind, count)
-
-    def cut(text: str, budget: int) -> str:
-        return _load(vocabulary).truncate(text, budget, vocabulary)[0]
-
-    return BatchCounter(encoding, kind, count, longest_token=_LONGEST_TOKEN, cut=cut)
+        return BatchCounter(encoding, kind, vocabulary.count)
+    return BatchCounter(encoding, kind, vocabulary.count, longest_token=_LONGEST_TOKEN, cut=vocabulary.cut)
 
 
 def built_in_function(vocabulary: str) -> CountBatch:
     """Counts by a vocabulary that toktok carries; special-token literals are ordinary text."""
-    first = first_counter(vocabulary) if vocabulary in TABLES else None
+    return _vocabulary(vocabulary).count
 
-    def count(texts: list[str]) -> list[int]:
-        if first is not None and vocabulary not in _ready and (counts := first.count(texts)) is not None:
-            return counts
-        library = _load(vocabulary)
+
+class _Vocabulary:
+    """One of the library's vocabularies; the first texts are counted by its mapped ranks, to the same counts."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._first = FIRST if name in PATTERNS else 0
+
+    def count(self, texts: list[str]) -> list[int]:
+        if self._among_first(texts):
+            with suppress(KindUnknownError):
+                return self._ranks.count(texts)
+        library = _load(self._name)
         if len(texts) <= _FEW and sum(map(len, texts)) <= _SHORT:
-            return [library.truncate(text, _UNCUT, vocabulary)[1] for text in texts]
+            return [library.truncate(text, _UNCUT, self._name)[1] for text in texts]
         # Threads pay only from tens of thousands of lines on, and this call releases the GIL anyway.
-        return library.batch_count(texts, vocabulary, 1)
+        return library.batch_count(texts, self._name, 1)
 
-    return count
+    def cut(self, text: str, budget: int) -> str:
+        if self._among_first([text]):
+            with suppress(KindUnknownError):
+                return self._ranks.cut(text, budget)
+        return _load(self._name).truncate(text, budget, self._name)[0]
+
+    def _among_first(self, texts: list[str]) -> bool:
+        if self._first > 0:
+            self._first -= sum(map(len, texts))
+        return self._first > 0
+
+    @cached_property
+    def _ranks(self) -> Ranks:
+        return Ranks(self._name)
+
+
+_vocabulary = cache(_Vocabulary)
 
 
 def _load(vocabulary: str) -> _Toktok:
@@ -77,7 +97,7 @@ def _load(vocabulary: str) -> _Toktok:
 
 @cache
 def _loaded(vocabulary: str) -> _Toktok:
+    # The library maps its vocabularies when it is imported, so that waits for the first count too.
     library = cast("_Toktok", import_module("toktok"))
     library.batch_count([""], vocabulary, 1)
-    _ready.add(vocabulary)
     return library

@@ -30,10 +30,12 @@ UNUSED = {
 }
 """By package, what neither command uses."""
 PACKAGES = (
-    "asyncio email http httpx importlib.metadata openai rich.console rich.table tomllib urllib.request yaml zoneinfo"
+    "asyncio email http httpx importlib.metadata openai rich.console rich.table tomllib toktok "
+    "urllib.request yaml zoneinfo"
 )
 FOR_CONTEXTS_ALONE = (
-    "haversack.assemble.compose haversack.budget.pack haversack.engine.packing haversack.tokens.choose toktok"
+    "haversack.assemble.compose haversack.budget.pack haversack.engine.packing haversack.tokens.choose "
+    "haversack.tokens.ranks"
 )
 PROGRAM = """
 import sys

@@ -79,7 +79,7 @@ PAIRS = [
     ("4.7kΩ", "R1 has 4.7 kΩ", "R1 has 4.7 MΩ"),
     ("50 µg", "Dose is 0.05 mg", "Dose is 50 mg"),
     ("1.8 m", "A plank of 180 cm", "A plank of 1.08 m"),
-    ("ninety minutes", "It takes 1.5 h", "It takes 9 minutes"),
+    ("ninety minutes", "It takes 1.5 h", "It takes 2.5 h"),
     ("twenty goats", "The pen houses 20 goats", "The pen houses 12 goats"),
     ("12 goats", "The pen houses twelve goats", "The pen houses twenty goats"),
     ("two hundred and five seats", "The hall has 205 seats", "The hall has 200 seats"),

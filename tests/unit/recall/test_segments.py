@@ -51,6 +51,21 @@ def test_a_kept_index_answers_like_a_built_one(filled: SqliteStore, make: Callab
         assert cold.search(["n"], query, now=NOW, top_k=30) == built.search(["n"], query, now=NOW, top_k=30)
 
 
+def test_a_kept_index_knows_its_rows_before_and_behind_its_first_change(
+    filled: SqliteStore, make: Callable[..., Memory]
+) -> None:
+    Recall(filled, EMBEDDER).save("n")
+    found = restore(filled, "n", EMBEDDER.model, EMBEDDER.dimension, EMBEDDER)
+    assert found is not None
+    index, late = found.index, make("a late ferry")
+    before, first, last = index.view(), index.ids[0], index.ids[-1]
+    assert (index.row_of(first), index.row_of(last), index.row_of(late.id)) == (0, 39, None)
+    index.put([late], {})
+    index.drop([first])
+    assert (index.row_of(first), index.row_of(last), index.row_of(late.id)) == (None, 39, 40)
+    assert (before.row_of(first), before.row_of(last), before.row_of(late.id)) == (0, 39, None)
+
+
 def test_an_erasure_drops_what_was_kept_and_the_next_save_holds_nothing_of_it(filled: SqliteStore) -> None:
     recall = Recall(filled, EMBEDDER)
     recall.save("n")

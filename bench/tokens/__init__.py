@@ -1,0 +1,1 @@
+"""Where the files beside the token counters come from."""
