@@ -25,7 +25,7 @@ from haversack.recall.question import Question, read
 from haversack.recall.ranking import LATEST, MOST_SIBLINGS, Prior, Ranking, measure
 from haversack.recall.rows import MemoriesOf
 from haversack.recall.soft import soft_match
-from haversack.recall.succession import MOST_NEWER, newer, order_in_time
+from haversack.recall.succession import MOST_NEWER, newer, order_in_time, taken_up
 from haversack.recall.vector import cosines
 from haversack.recall.verbatim import verbatim
 from haversack.scoring.blend import LEXICAL, Learned, Traits, Weights, length_trait
@@ -172,7 +172,7 @@ def rank(
     latest = latest and weights.prior  # an average is made of what its parts say
     stated = pool.features.get("stated", np.zeros(len(rows), np.float32)) > 0
     if weights.prior and not exact:
-        shifts += _raised_by_time(columns, pool, odds, stated, latest=latest)
+        shifts += _raised_by_time(index, pool, odds, stated, latest=latest)
     importance = columns.importance.take(rows)
     recency = order_in_time(columns, rows, odds, stated) if latest else _recency(columns, rows, weights, now)
     if weights.prior:
@@ -197,13 +197,18 @@ def rank(
 
 
 def _raised_by_time(
-    columns: Columns, pool: Pool, odds: Floats, stated: Mask, *, latest: bool
+    index: Index, pool: Pool, odds: Floats, stated: Mask, *, latest: bool
 ) -> Iterator[tuple[str, Prior, Floats]]:
     """Raise the odds of what says later what another statement said, and tell how; nothing where nothing does."""
-    gains = newer(columns, pool.rows, odds, pool.features["lexical"], stated, latest=latest)
-    if gains is not None:
-        odds += gains
-        yield "newer", Prior(weight=MOST_NEWER), gains / np.float32(MOST_NEWER)
+    later = newer(index.columns, pool.rows, odds, pool.features["lexical"], stated, latest=latest)
+    if later is not None:
+        odds += later
+    following = taken_up(index, pool.rows, odds, stated, latest=latest)
+    if following is not None:
+        odds += following
+    gains = [each for each in (later, following) if each is not None]
+    if gains:
+        yield "newer", Prior(weight=2 * MOST_NEWER), np.stack(gains).sum(axis=0) / np.float32(2 * MOST_NEWER)
 
 
 def _odds(pool: Pool, learned: Learned, words: Learned, traits: Traits) -> tuple[Floats, dict[str, Floats]]:

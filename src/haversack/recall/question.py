@@ -44,7 +44,7 @@ class Question:
     @property
     def exact(self) -> bool:
         """Whether it names a number or a time."""
-        return bool(self.spans) or any(DIGIT.search(word) for word in self.keys.values())
+        return (bool(self.spans) and not self.latest) or any(DIGIT.search(word) for word in self.keys.values())
 
 
 def read(query: str, now: datetime, earliest: datetime) -> Question:

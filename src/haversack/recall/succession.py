@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haversack.recall.columns import Columns
+from haversack.recall.index import Index
 
-__all__ = ["MOST_NEWER", "newer", "order_in_time"]
+__all__ = ["MOST_NEWER", "newer", "order_in_time", "taken_up"]
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -15,6 +16,10 @@ MOST_NEWER = 9.0
 """The most log-odds by which a later statement is raised above an earlier one."""
 _TOP = 64
 """How many of the best candidates are compared."""
+_READ = 400
+"""How many of the best candidates may take up what one of the first said."""
+_SELDOM, _SELDOM_SHARE = 3, 0.005
+"""Candidates that may have a word which tells what one is about, and their share of many."""
 _FEW = 8
 """Candidates below which what is usual among them says nothing."""
 _ALIKE = 0.4
@@ -53,11 +58,44 @@ def newer(
         same = those[(alike[one, those] >= least) & (words[those] >= np.float32(_SHARED) * words[one])]
         behind = same[(time[same] > time[one]) & (raised[same] <= raised[one]) & (raised[same] >= raised[one] - width)]
         raised[behind] = raised[one] + _STEP
-    gained = np.minimum(raised - odds[top], np.float32(MOST_NEWER))
+    return _gains(top, np.minimum(raised - odds[top], np.float32(MOST_NEWER)), len(odds))
+
+
+def taken_up(index: Index, rows: Rows, odds: Floats, stated: NDArray[np.bool_], *, latest: bool) -> Floats | None:
+    """Return what each row gains that takes up what an earlier one said, to stand just above it; None: nothing.
+
+    Who says that something has changed names what it was: "Gave the whaling book away, I'm on a murder mystery".
+    So the later one has a word of the earlier one that few candidates have, is by the same speaker, and `stated` as
+    it is. Talk is compared only for questions that ask for the `latest`. Needs an embedder with word pieces.
+    """
+    read = np.argsort(-odds, kind="stable")[:_READ]
+    flat, ends = index.pieces.of(rows[read])
+    if not len(flat):
+        return None
+    held = np.bincount(flat)
+    seldom = held.take(flat) <= max(_SELDOM, _SELDOM_SHARE * len(read))
+    telling = np.zeros((len(read), len(held)), np.bool_)
+    telling[np.repeat(np.arange(len(read)), np.diff(ends, prepend=0))[seldom], flat[seldom]] = True
+    speaker, time, said, raised = (
+        index.columns.speaker[rows[read]],
+        index.columns.time[rows[read]],
+        stated[read],
+        odds[read],
+    )
+    for one in range(min(_TOP, len(read))):
+        if latest or said[one]:
+            later = (time > time[one]) & (speaker == speaker[one]) & (said == said[one])
+            later &= (raised <= raised[one]) & (raised >= raised[one] - np.float32(MOST_NEWER))
+            behind = np.flatnonzero(later)
+            raised[behind[(telling[behind] & telling[one]).any(axis=1)]] = raised[one] + _STEP
+    return _gains(read, np.minimum(raised - odds[read], np.float32(MOST_NEWER)), len(odds))
+
+
+def _gains(places: NDArray[np.intp], gained: Floats, count: int) -> Floats | None:
     if not gained.any():
         return None
-    gains = np.zeros(len(odds), np.float32)
-    gains[top] = gained
+    gains = np.zeros(count, np.float32)
+    gains[places] = gained
     return gains
 
 

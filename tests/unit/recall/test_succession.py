@@ -8,10 +8,12 @@ import pytest
 
 import haversack
 from haversack.embed.codec import quantise
-from haversack.model.memory import Memory
+from haversack.embed.embedder import WordVectors
+from haversack.embed.static import StaticEmbedder
+from haversack.model.memory import Kind, Memory, Source
 from haversack.recall.index import Index
 from haversack.recall.question import matter
-from haversack.recall.succession import MOST_NEWER, newer, order_in_time
+from haversack.recall.succession import MOST_NEWER, newer, order_in_time, taken_up
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LIKE, UNLIKE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
@@ -129,3 +131,61 @@ def test_the_later_fact_stands_before_the_earlier_one(ns: haversack.Namespace) -
     ns.remember("The launch of the ferry line moved to 26 September.", event_time=START + timedelta(days=40))
     for question in ("When is the launch now?", "When is the launch of the ferry line?"):
         assert first(ns, question) == "The launch of the ferry line moved to 26 September."
+
+
+def test_a_later_fact_that_names_what_it_replaces_stands_before_it(ns: haversack.Namespace) -> None:
+    ns.remember("Mira's favourite café is the Owl.", kind="fact", event_time=START)
+    ns.remember("Mira prefers the bar at the station to the Owl by now.", kind="fact", event_time=START + timedelta(7))
+    for question in ("Which is Mira's favourite café?", "What's Mira's favourite café currently?"):
+        assert first(ns, question) == "Mira prefers the bar at the station to the Owl by now."
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> WordVectors:
+    return StaticEmbedder().words
+
+
+def taken_up_by(vocabulary: WordVectors, talk: list[tuple[str, str]], *, latest: bool, stated: bool) -> list[bool]:
+    """Which of these turns gain, each half as likely to answer as the one before it."""
+    memories = [
+        Memory(
+            id=str(place),
+            kind=Kind.PASSAGE,
+            content=text,
+            created_at=START,
+            event_time=START + timedelta(days=place),
+            source=Source(),
+            speaker=speaker,
+            born=place + 1,
+        )
+        for place, (speaker, text) in enumerate(talk)
+    ]
+    index = Index(0, vocabulary)
+    index.put(memories, {})
+    odds = -np.arange(len(talk), dtype=np.float32)
+    found = taken_up(index, np.arange(len(talk)), odds, np.full(len(talk), stated), latest=latest)
+    return [False] * len(talk) if found is None else [bool(gain) for gain in found]
+
+
+BOOK = ("Ada", "I'm reading that thick book about whaling.")
+GONE = ("Ada", "Gave the whaling book away, it is a murder mystery now.")
+LATENESS = [
+    ("Ada", f"The {thing} was late again, as it always is.") for thing in ("bus", "post", "train", "milk", "tram")
+]
+
+
+@pytest.mark.parametrize(
+    ("talk", "latest", "stated", "gains"),
+    [
+        ([BOOK, GONE, *LATENESS], True, False, [False, True]),
+        ([BOOK, GONE, *LATENESS], False, False, [False, False]),
+        ([BOOK, GONE, *LATENESS], False, True, [False, True]),
+        ([GONE, BOOK, *LATENESS], False, True, [False, True]),
+        ([BOOK, ("Ben", GONE[1]), *LATENESS], True, False, [False, False]),
+        ([BOOK, ("Ada", "We are on a boat to Goes."), *LATENESS], True, False, [False, False]),
+    ],
+)
+def test_who_takes_up_what_was_said_gains(
+    vocabulary: WordVectors, talk: list[tuple[str, str]], gains: list[bool], *, latest: bool, stated: bool
+) -> None:
+    assert taken_up_by(vocabulary, talk, latest=latest, stated=stated)[:2] == gains
