@@ -155,15 +155,16 @@ class _Work:
         return [hit.id for hit in hits]
 
     def _history(self, new: Memory, others: Sequence[Memory]) -> list[Memory]:
-        """What was said on the subject and has ended, where the new statement is told late."""
-        if SUBJECT not in new.metadata or all(one.event_time <= new.event_time for one in others):
+        """What else was said on the subject and is true when the new statement begins, or later."""
+        if SUBJECT not in new.metadata:
             return []
-        filed = self.view.filed(SUBJECT, new.metadata[SUBJECT]) if self.looks_back else []
-        known = {one.id for one in others if one.superseded_by is None}
+        begins = new.valid_from or min(new.event_time, new.created_at)
+        filed = self.view.filed(SUBJECT, new.metadata[SUBJECT], after=begins) if self.looks_back else []
+        known = {one.id for one in others}
         stored = self.view.memories(self.namespace, [name for name in filed if name not in known])
         told = [self.rows.get(one.id, one) for one in stored]
         told += [one for name, one in self.rows.items() if name in self.places and name not in known]
-        return [one for one in told if one.superseded_by is not None and one.stage is not Stage.DELETED]
+        return [one for one in told if one.stage is not Stage.DELETED and _may_meet(one, new)]
 
     def _before(self, new: Memory) -> dict[str, float]:
         """Drafts of the same call that came before."""

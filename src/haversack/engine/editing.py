@@ -129,10 +129,7 @@ def _reworded(core: Core, new: Memory, others: Sequence[Memory]) -> list[Memory]
             replace(former[one.id], content=one.content, source=one.source) if one.id in former else one
             for one in fresh
         ),
-        *(
-            replace(part, source=replace(part.source, part=None), superseded_by=new.id, valid_to=part.valid_to or now)
-            for part in left
-        ),
+        *(replace(part, source=replace(part.source, part=None), superseded_by=new.id, valid_to=now) for part in left),
     ]
 
 

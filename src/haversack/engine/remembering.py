@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from haversack.compaction.dedup import SUBJECT
+from haversack.compaction.dedup import SUBJECT, succession
 from haversack.engine.admitting import admit_drafts
 from haversack.engine.core import Core
 from haversack.engine.draft import Details, Stamp, draft_memory
@@ -175,9 +175,5 @@ def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequ
     old = core.store.memories(namespace, list(successors))
     if missing := set(successors) - {memory.id for memory in old}:
         raise NotFoundError(f"supersedes names no memory of this namespace: {', '.join(sorted(missing))}")
-    return [_retired(part, successors[memory.id]) for memory in old for part in text_of(core.store, namespace, memory)]
-
-
-def _retired(memory: Memory, successor: Memory) -> Memory:
-    end = successor.valid_from or successor.event_time
-    return replace(memory, superseded_by=successor.id, valid_to=memory.valid_to or end)
+    parts = [(successors[memory.id], text_of(core.store, namespace, memory)) for memory in old]
+    return [ended for new, texts in parts for ended in succession(new, texts)[1:]]

@@ -199,10 +199,15 @@ class View:
         found = part.memories(cast("list[int]", rows.tolist()))
         return [(one, score) for one, score in zip(found, scores.tolist(), strict=True) if one is not None]
 
-    def filed(self, field: str, value: Json) -> list[str]:
-        """Ids of all memories whose metadata field has that value, also of those that ended, oldest first."""
+    def filed(self, field: str, value: Json, *, after: datetime | None = None) -> list[str]:
+        """Ids of all memories whose metadata field has that value, also of those that ended, oldest first.
+
+        With `after`, without those that end by then.
+        """
         (part,) = self.parts
         rows, _ = part.index.holders(part.index.facets, field_key(field, value))
+        if after is not None:
+            rows = rows[part.index.columns.valid_to[rows] > micros(after)]
         return [part.index.ids[row] for row in rows.tolist()]
 
     def _rank(self, part: IndexView, asked: Asked, masks: Sequence[Mask], limit: int | None) -> list[Ranking]:
