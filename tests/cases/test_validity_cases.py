@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import count
 
@@ -12,6 +12,8 @@ from haversack.engine.core import Core
 from haversack.engine.haversack import Haversack
 from haversack.engine.namespace import Namespace
 from haversack.engine.settings import Settings
+from haversack.errors import InputError
+from haversack.mcp.arguments import RecallArguments, schema_of
 from haversack.recall import Recall
 from haversack.store.memory import MemoryStore
 from haversack.tokens import counter_for
@@ -39,8 +41,8 @@ def opened(clock: Callable[[], datetime], **settings: str) -> Namespace:
 
 
 @pytest.fixture
-def ns(clock: Callable[[], datetime]) -> Iterator[Namespace]:
-    yield opened(clock)
+def ns(clock: Callable[[], datetime]) -> Namespace:
+    return opened(clock)
 
 
 def by_subject(ns: Namespace) -> tuple[str, str]:
@@ -98,3 +100,41 @@ def test_t2_time_01_a_change_before_the_announced_one_fills_the_time_between(ns:
     assert [[one.content for one in ns.everything(as_of=moment)] for moment in at] == [
         [f"Alice lives in {city}"] for city in at.values()
     ]
+
+
+def test_t2_time_02_one_zone_for_days_headings_filters_and_questions(clock: Callable[[], datetime]):
+    ns = opened(clock, time_zone="America/New_York")
+    for day, word in (("05", "alpha"), ("06", "beta"), ("04", "gamma")):
+        ns.remember(word, event_time=f"2026-05-{day}T22:30-04:00")
+    ns.session("s").add("user", "The tide was high", at="2026-05-05T22:30-04:00")
+    line = ns.timeline(kinds="fact")
+    assert {day.isoformat(): many for day, many in line.by_day.items()} == {
+        "2026-05-04": 1,
+        "2026-05-05": 1,
+        "2026-05-06": 1,
+    }
+    assert "5 May 2026" in ns.context("tide", budget=200).text
+    assert [one.content for one in ns.everything(kinds="fact", since="2026-05-05", until="2026-05-05")] == ["alpha"]
+    (told,) = [ns.remember("delta", event_time="2026-05-09")]
+    assert told.event_time.isoformat() == "2026-05-09T04:00:00+00:00"
+    (hit,) = ns.recall("what was yesterday", kinds="fact", now="2026-05-06T12:00-04:00", top_k=1)
+    assert hit.memory.content == "alpha"
+
+
+@pytest.mark.parametrize("conditions", [{"until": "2026-03-31"}, {"since": "2026-03-31", "until": "2026-03-31"}])
+def test_t2_time_03_a_date_as_the_end_of_a_range_takes_its_day_in(ns: Namespace, conditions: dict[str, str]):
+    ns.remember("the quay was wet", event_time="2026-03-31T15:00Z")
+    ns.remember("the quay was dry", event_time="2026-04-01T00:00Z")
+    assert [hit.memory.content for hit in ns.recall("quay", **conditions)] == ["the quay was wet"]  # pyright: ignore[reportArgumentType]
+
+
+def test_t2_time_03_a_moment_is_left_out_and_an_empty_range_is_refused(ns: Namespace):
+    ns.remember("the quay was wet", event_time="2026-03-31T15:00Z")
+    assert ns.recall("quay", until="2026-03-31T15:00Z") == []
+    with pytest.raises(InputError, match="nothing lies between since=2026-03-31T15:00Z and until=2026-03-31T15:00Z"):
+        ns.recall("quay", since="2026-03-31T15:00Z", until="2026-03-31T15:00Z")
+
+
+def test_t2_time_03_a_model_can_read_the_rule():
+    properties = schema_of(RecallArguments)["properties"]
+    assert properties["until"]["description"] == "before this time, or through this date"

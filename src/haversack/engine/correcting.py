@@ -68,7 +68,7 @@ class Knowledge:
         it was said; by default the three together. Other keywords are those of `remember`.
         """
         words = f"{subject} {predicate} {object_}" if content is None else content
-        plain = draft_memory(words, Stamp(id="", now=self._core.clock()), details)
+        plain = draft_memory(words, Stamp(id="", now=self._core.clock(), zone=self._core.settings.zone), details)
         made = kinds.relation(plain, subject, predicate, object_, single=single)
         told = {
             **details,
@@ -84,7 +84,7 @@ class Knowledge:
         if depth < 1 or limit < 1:
             raise InputError(f"depth={depth} and limit={limit} must be 1 or more")
         now = self._core.clock()
-        moment = None if as_of is None else read_time(as_of, "as_of")
+        moment = None if as_of is None else read_time(as_of, "as_of", self._core.settings.zone)
         return kinds.traverse(
             self._relations(now, moment), _words(entity, "entity"), now, depth=depth, limit=limit, as_of=moment
         )

@@ -41,7 +41,10 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
     now = core.clock()
     ids = core.new_ids(now)
     listed = _listed(items)
-    drafts = [_placed(index, item, Stamp(id=next(ids), now=now), len(listed)) for index, item in enumerate(listed)]
+    zone = core.settings.zone
+    drafts = [
+        _placed(index, item, Stamp(id=next(ids), now=now, zone=zone), len(listed)) for index, item in enumerate(listed)
+    ]
     return persisting(lambda: _store(core, namespace, drafts, ids))
 
 

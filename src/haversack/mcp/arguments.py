@@ -62,7 +62,7 @@ class Question(Arguments, frozen=True, kw_only=True):
     tags: _Texts = UNSET
     session: _Text = UNSET
     since: Annotated[str, Meta(description="ISO 8601")] | UnsetType = UNSET
-    until: _Text = UNSET
+    until: Annotated[str, Meta(description="before this time, or through this date")] | UnsetType = UNSET
 
 
 class RecallArguments(Question, frozen=True, kw_only=True):
