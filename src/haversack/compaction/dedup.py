@@ -19,9 +19,10 @@ from math import sqrt
 import msgspec
 
 from haversack.cached import cached
+from haversack.compaction.changes import Bearing, bearing, is_asserted, tells_of_past
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
-from haversack.model.identity import SUBJECT
+from haversack.model.identity import MAY_END, SUBJECT
 from haversack.model.memory import Memory, Stage, Trust
 from haversack.model.query import is_replaced
 from haversack.model.text import fingerprint_form
@@ -154,8 +155,11 @@ def admit(
         alike = policy.enabled and old.kind is new.kind and near >= policy.similarity
         if alike and essence(new.content) == essence(old.content):
             return Admission(relation=Relation.NEAR, memories=(hidden_behind(new, old.id),), other=old.id)
+    bearings = {old.id: _bearing(new, old, near) for old, near in pairs}
+    if likely := [name for name, found in bearings.items() if found is Bearing.LIKELY]:
+        new = replace(new, metadata={**new.metadata, MAY_END: likely})
     told = [one for one in (*existing, *history) if _is_on_subject(new, one) and one.duplicate_of is None]
-    ended = [old for old, near in pairs if old not in told and _ends(new, old, near)]
+    ended = [old for old, _ in pairs if old not in told and bearings[old.id] is Bearing.SURE]
     return _in_time(new, told, ended)
 
 
@@ -259,13 +263,21 @@ def _by_kind(memories: Iterable[Memory], newest: int) -> list[list[Memory]]:
     return [sorted(group, key=lambda each: (each.created_at, each.id))[-newest:] for group in groups.values()]
 
 
-def _ends(new: Memory, old: Memory, similarity: float) -> bool:
-    if not _yields(old, new) or new.event_time < old.event_time:
+def _bearing(new: Memory, old: Memory, similarity: float) -> Bearing:
+    """What a statement that tells a change does to another one that is not on its subject."""
+    if not _yields(old, new) or new.event_time < old.event_time or _is_on_subject(new, old):
+        return Bearing.NONE
+    if similarity >= _RELATED and is_asserted(new.content) and _repeats(new.content, old.content):
+        return Bearing.SURE
+    return bearing(new.content, old.content)
+
+
+def _repeats(new: str, old: str) -> bool:
+    """Whether a statement that announces a change says the old one again, in most of its words."""
+    subject = _before_change(new)
+    if subject is None or not _names_of(old) <= _names_of(new):
         return False
-    subject = None if similarity < _RELATED else _before_change(new.content)
-    if subject is None or not _names_of(old.content) <= _names_of(new.content):
-        return False
-    return _takes_up(new.content, old.content) and _is_spoken_of(subject, old.content)
+    return _takes_up(new, old) and _is_spoken_of(subject, old)
 
 
 @cached(64)  # one new statement is held against several
@@ -276,8 +288,11 @@ def _before_change(text: str) -> str | None:
 
 
 def _is_on_subject(new: Memory, old: Memory) -> bool:
+    """Whether both say what is so of one subject: what tells of a past time stands beside that."""
     subject = new.metadata.get(SUBJECT)
-    return subject is not None and subject == old.metadata.get(SUBJECT)
+    if subject is None or subject != old.metadata.get(SUBJECT):
+        return False
+    return not tells_of_past(new.content) and not tells_of_past(old.content)
 
 
 def _takes_up(new: str, old: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from haversack.compaction.changes import announces_change
 from haversack.compaction.dedup import SUBJECT, Relation, admit, lexical_similarity
 from haversack.embed.codec import embed_stored
 from haversack.embed.embedder import Vectors
@@ -33,6 +34,8 @@ _ON_SUBJECT = STATEMENTS | {Kind.STATE}
 _BULK = 50
 """More drafts than this in one call are a bulk."""
 _CLOSEST = 8
+_CHANGEABLE = 32
+"""Statements that one which tells a change is held against: it may share few words with what it changes."""
 _MOST_ON_SUBJECT = 50
 _LEAST = 0.5
 """Less alike than this, a statement neither repeats nor contradicts another."""
@@ -134,8 +137,11 @@ class _Work:
             return found
         vector = self._vector(new)
         same_kinds = Filter(kinds=STATEMENTS)
-        near = self.view.nearest(indexed_text(new), vector, filter=same_kinds, now=self.now, top_k=_CLOSEST)
-        close = [(one, score) for one, score in near if score >= _LEAST or vector is None]
+        changes = announces_change(new.content)
+        near = self.view.nearest(
+            indexed_text(new), vector, filter=same_kinds, now=self.now, top_k=_CHANGEABLE if changes else _CLOSEST
+        )
+        close = [(one, score) for one, score in near if score >= _LEAST or vector is None or changes]
         self.found |= {one.id: one for one, _ in close}
         return found | {one.id: score for one, score in close}
 
