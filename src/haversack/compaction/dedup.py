@@ -35,6 +35,7 @@ __all__ = [
     "Relation",
     "Similar",
     "admit",
+    "begins_at",
     "essence",
     "fields_identity",
     "hidden_behind",
@@ -146,7 +147,7 @@ def admit(
     pairs = [
         (old, near)
         for old, near in zip(existing, similarities, strict=True)
-        if not _is_over(old, _begins(new)) and old.stage is not Stage.DELETED and old.id != new.id
+        if not _is_over(old, begins_at(new)) and old.stage is not Stage.DELETED and old.id != new.id
     ]
     for old, _ in pairs:
         if old.kind is new.kind and _form(old.content) == _form(new.content):
@@ -168,16 +169,16 @@ def _in_time(new: Memory, told: Sequence[Memory], ended: Sequence[Memory]) -> Ad
 
     What begins later, and is trusted as much, ends it then; what is still true when it begins ends there.
     """
-    begins = _begins(new)
-    later = [one for one in told if _begins(one) > begins and _TRUST[one.trust] >= _TRUST[new.trust]]
-    ended = [*ended, *(one for one in told if _begins(one) <= begins and _yields(one, new))]
+    begins = begins_at(new)
+    later = [one for one in told if begins_at(one) > begins and _TRUST[one.trust] >= _TRUST[new.trust]]
+    ended = [*ended, *(one for one in told if begins_at(one) <= begins and _yields(one, new))]
     if not later and not ended:
         return Admission(relation=Relation.NEW, memories=(new,))
     joined, *dated = succession(new, ended)
     if not later:
         return Admission(relation=Relation.ENDS, memories=(joined, *dated), other=ended[0].id)
-    first = min(later, key=lambda one: (_begins(one), one.id))
-    end = _begins(first)
+    first = min(later, key=lambda one: (begins_at(one), one.id))
+    end = begins_at(first)
     joined = replace(joined, superseded_by=first.id, valid_to=min(joined.valid_to or end, end))
     return Admission(relation=Relation.LATE, memories=(joined, replace(first, valid_from=end), *dated), other=first.id)
 
@@ -188,24 +189,24 @@ def _is_over(old: Memory, moment: datetime) -> bool:
 
 def _yields(old: Memory, new: Memory) -> bool:
     """Whether it is still true when the new one begins, and trusted no more."""
-    return _TRUST[old.trust] <= _TRUST[new.trust] and (old.valid_to is None or _begins(new) < old.valid_to)
+    return _TRUST[old.trust] <= _TRUST[new.trust] and (old.valid_to is None or begins_at(new) < old.valid_to)
 
 
-def _begins(memory: Memory) -> datetime:
+def begins_at(memory: Memory) -> datetime:
     """From when on it is true: what is told of a later day without more is true from when it is told."""
     return memory.valid_from or min(memory.event_time, memory.created_at)
 
 
 def succession(new: Memory, ended: Sequence[Memory]) -> tuple[Memory, ...]:
     """The new statement, true from when it was made, and those it ends, kept and true until then, if not less long."""
-    begins = _begins(new)
+    begins = begins_at(new)
     dated = (replace(old, superseded_by=new.id, valid_to=_end(old, begins)) for old in ended)
     return (replace(new, valid_from=begins), *dated)
 
 
 def _end(old: Memory, at: datetime) -> datetime:
     """When a statement ends that another one ends at a moment: not before it began, nor later than it said itself."""
-    return max(_begins(old), at if old.valid_to is None else min(old.valid_to, at))
+    return max(begins_at(old), at if old.valid_to is None else min(old.valid_to, at))
 
 
 def hidden_behind(duplicate: Memory, keep: str) -> Memory:

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 
 from haversack.compaction.changes import announces_change
-from haversack.compaction.dedup import SUBJECT, Relation, admit, lexical_similarity
+from haversack.compaction.dedup import SUBJECT, Relation, admit, begins_at, lexical_similarity
 from haversack.embed.codec import embed_stored
 from haversack.embed.embedder import Vectors
 from haversack.embed.lapse import WordsAlone
@@ -164,8 +164,7 @@ class _Work:
         """What else was said on the subject and is true when the new statement begins, or later."""
         if SUBJECT not in new.metadata:
             return []
-        begins = new.valid_from or min(new.event_time, new.created_at)
-        filed = self.view.filed(SUBJECT, new.metadata[SUBJECT], after=begins) if self.looks_back else []
+        filed = self.view.filed(SUBJECT, new.metadata[SUBJECT], after=begins_at(new)) if self.looks_back else []
         known = {one.id for one in others}
         stored = self.view.memories(self.namespace, [name for name in filed if name not in known])
         told = [self.rows.get(one.id, one) for one in stored]

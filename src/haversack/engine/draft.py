@@ -28,6 +28,7 @@ __all__ = [
     "read_ids",
     "read_metadata",
     "read_names",
+    "read_subject",
     "read_unit",
     "read_weights",
     "refuse_unknown",
@@ -144,6 +145,11 @@ def read_filter(conditions: Conditions, zone: tzinfo) -> Filter:
         where=tuple(read_metadata(conditions.get("where"), "where").items()),
         as_of=_moment(conditions.get("as_of"), "as_of", zone),
     )
+
+
+def read_subject(subject: str) -> str:
+    """What a statement is about, in the one form in which subjects are compared."""
+    return label(subject, "subject").strip().casefold()
 
 
 def read_ids(ids: str | Iterable[str] | None, what: str = "memory_id") -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from haversack.compaction.dedup import SUBJECT, succession
 from haversack.engine.admitting import admit_drafts
 from haversack.engine.core import Core
-from haversack.engine.draft import Details, Stamp, draft_memory
+from haversack.engine.draft import Details, Stamp, draft_memory, read_subject
 from haversack.engine.editing import kept_before
 from haversack.engine.passages import split_memory
 from haversack.engine.writing import as_written, write
@@ -19,7 +19,6 @@ from haversack.maintenance.texts import text_of
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, successors_of
 from haversack.model.query import Filter
-from haversack.model.text import label
 from haversack.store.port import Batch, Said
 from haversack.store.retry import persisting
 
@@ -164,8 +163,7 @@ def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:
 def _on_subject(memory: Memory, subject: object) -> Memory:
     if memory.kind in {Kind.PASSAGE, Kind.SUMMARY}:
         raise InputError(f"subject={subject!r} makes no sense for a {memory.kind}: a later one would not end it")
-    named = label(cast("str", subject), "subject").strip().casefold()
-    return replace(memory, metadata={**memory.metadata, SUBJECT: named})
+    return replace(memory, metadata={**memory.metadata, SUBJECT: read_subject(cast("str", subject))})
 
 
 def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str]) -> list[Memory]:

@@ -18,6 +18,7 @@ __all__ = [
     "Arguments",
     "ContextArguments",
     "ForgetArguments",
+    "HistoryArguments",
     "RecallArguments",
     "RememberArguments",
     "SessionsArguments",
@@ -95,6 +96,12 @@ class ForgetArguments(Arguments, frozen=True, kw_only=True):
     hard: Annotated[bool, Meta(description="erase for good, with what was derived")] = False
     execute: Annotated[bool, Meta(description="do it; otherwise only a preview")] = False
     undo: Annotated[bool, Meta(description="bring softly forgotten ids back")] = False
+
+
+class HistoryArguments(Arguments, frozen=True, kw_only=True):
+    """What to tell the history of."""
+
+    subject: Annotated[str, Meta(description="as alice/city")]
 
 
 class SessionsArguments(Arguments, frozen=True, kw_only=True):
