@@ -137,4 +137,4 @@ def test_t2_time_03_a_moment_is_left_out_and_an_empty_range_is_refused(ns: Names
 
 def test_t2_time_03_a_model_can_read_the_rule():
     properties = schema_of(RecallArguments)["properties"]
-    assert properties["until"]["description"] == "before this time, or through this date"
+    assert properties["until"]["description"] == "before, or through a date"

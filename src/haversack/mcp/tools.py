@@ -268,7 +268,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         name="history",
-        about="Tell what was, is and will be true on a subject, with dates.",
+        about="What a subject was, is and will be.",
         takes=takes.HistoryArguments,
         scope=Scope.READ,
         run=_history,
