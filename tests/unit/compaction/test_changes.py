@@ -12,7 +12,7 @@ from haversack.compaction.changes import Bearing, announces_change, bearing
 from haversack.compaction.dedup import Relation, admit
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.model.identity import MAY_END, SUBJECT
-from haversack.model.memory import Kind, Memory
+from haversack.model.memory import Kind, Memory, Trust
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ALL = list(pairs())
@@ -58,3 +58,10 @@ def test_what_tells_of_a_past_time_is_not_the_value_of_a_subject() -> None:
     assert admit(past, [today], [0.6], DedupPolicy()).relation is Relation.NEW
     moved = admit(fact("Anna lives in Oslo", "n", 2, subject="anna/city"), [today, past], [0.6, 0.6], DedupPolicy())
     assert [one.id for one in moved.memories] == ["n", "o"]
+
+
+def test_a_correction_that_is_told_late_is_not_ended_by_what_was_only_extracted() -> None:
+    extracted = replace(fact("Anna lives in Rome", "o", 5, "anna/city"), trust=Trust.EXTRACTED)
+    late = replace(fact("Anna lives in Bern", "n", 2, "anna/city"), trust=Trust.CORRECTION)
+    admitted = admit(late, [extracted], [0.6], DedupPolicy())
+    assert (admitted.relation, admitted.memories[0].valid_to) == (Relation.NEW, None)
