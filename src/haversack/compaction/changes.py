@@ -111,7 +111,7 @@ def bearing(new: str, old: str) -> Bearing:
 
 def _of_an_end(topic: frozenset[Root], theirs: _Told) -> Bearing:
     """Something is not so any more: what says just that it is so, or when."""
-    if not topic or not topic & theirs.all:
+    if not topic or not topic <= theirs.all:
         return Bearing.NONE
     told = theirs.all - set(theirs.value) if theirs.timed else theirs.all
     return Bearing.SURE if topic in (told, theirs.all) else Bearing.LIKELY
@@ -126,6 +126,8 @@ def _of_a_named_value(
     left = _cut(new, [match.span(), named.span()])
     topic = _roots(left) - value
     rest = theirs.all - value
+    if not topic <= rest:
+        return Bearing.NONE
     return Bearing.SURE if topic == rest else Bearing.LIKELY
 
 
