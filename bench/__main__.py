@@ -42,6 +42,7 @@ ALONE = {
     "growth": "bench.growth.run:measure",
     "server": "bench.server.load:run",
     "mcp": "bench.mcp.cost:run",
+    "changes": "bench.truth.changes:run",
 }
 """What runs in the project's own environment."""
 LIVED = {

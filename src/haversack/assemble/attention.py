@@ -61,8 +61,10 @@ class Cascade:
         format: Format,  # noqa: A002 - the public word for it
         pricer: Pricer,
         most: int = _EVERYTHING,
+        now: datetime | None = None,
     ) -> None:
         """Memories never take more than `most` tokens."""
+        self._now = now
         self._history = history
         self._starts = turn_starts(history)
         self._layout, self._format = layout, format
@@ -94,7 +96,12 @@ class Cascade:
         if candidates is not self._known[0]:
             counter = self._pricer.counter
             context = assemble(
-                candidates, budget=_EVERYTHING, counter=counter, layout=self._layout, format=self._format
+                candidates,
+                budget=_EVERYTHING,
+                counter=counter,
+                layout=self._layout,
+                format=self._format,
+                now=self._now,
             )
             self._known = (candidates, context.tokens)
         return min(self._known[1], self._most)
@@ -156,7 +163,7 @@ class ContextAssembler:
         check_tokens(budget_limit, "budget_limit")
         live = drop_irrelevant(_settled(candidates, history), query, self.query_relevance)
         layout = self.config.layout()
-        cascade = Cascade(history, prior, layout=layout, format=self.format, pricer=self.pricer)
+        cascade = Cascade(history, prior, layout=layout, format=self.format, pricer=self.pricer, now=now)
         left, stages = cascade.run(live, budget_limit)
         share = min(cascade.need(left.candidates), math.floor(budget_limit * self.config.budget_ratio))
         said = cascade.fit(cascade.newest(left.turns), budget_limit - share, query)

@@ -242,7 +242,13 @@ class _Job:
             left = worth_their_tokens(left, self.pricer.counter, self.least_evidence)
         if self.layout.cascade and left:
             cascade = Cascade(
-                history, prior, layout=self.layout, format=self.format, pricer=self.pricer, most=self.supporting
+                history,
+                prior,
+                layout=self.layout,
+                format=self.format,
+                pricer=self.pricer,
+                most=self.supporting,
+                now=self.now,
             )
             kept, self.stages = cascade.run(left, self.room)
             left = tiered(left, kept)

@@ -6,7 +6,7 @@ import math
 from collections import Counter as Counted
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from itertools import islice
 
 from haversack.assemble.candidate import Candidate
@@ -68,16 +68,19 @@ def assemble(
     layout: str | Layout = "flat",
     format: str | Format = Format.MARKDOWN,  # noqa: A002 - the public word for it
     query: str = "",
-    now: datetime | None = None,  # noqa: ARG001 - part of the contract: packing is a function of it, today a constant one
+    now: datetime | None = None,
     window: int | None = None,
 ) -> Context:
     """Pack the best context that fits the budget.
 
     Every candidate gets a verdict. Raises BudgetError when the pinned ones alone do not fit, InputError for a budget,
-    layout, format or score that makes no sense. A budget of 0 gives an empty context, whatever is pinned.
+    layout, format or score that makes no sense. A budget of 0 gives an empty context, whatever is pinned. Days begin in
+    the zone of `now`, or else in UTC.
     """
     tokens = budget.resolve(window) if isinstance(budget, Budget) else check_tokens(budget)
-    job = _Job(candidates, layout_named(layout), format_named(format), tokens, counter, query)
+    job = _Job(
+        candidates, layout_named(layout), format_named(format), tokens, counter, query, zone=(now and now.tzinfo) or UTC
+    )
     return job.run()
 
 
@@ -100,8 +103,11 @@ class _Job:
         budget: int,
         counter: Counter,
         query: str,
+        *,
+        zone: tzinfo,
     ) -> None:
         self.candidates = candidates
+        self.zone = zone
         self.layout = layout
         self.format = form
         self.frame: Frame = FRAMES[form]
@@ -115,7 +121,7 @@ class _Job:
 
     def run(self) -> Context:
         _check_scores(self.candidates)
-        shelf = place_items(self.candidates, self.layout, self.frame, self.counter, budget=self.budget)
+        shelf = place_items(self.candidates, self.layout, self.frame, self.counter, budget=self.budget, zone=self.zone)
         live, self.fates = sift(self.candidates, self.layout, shelf.section)
         prices = self._prices(live)
         shelf = self._families(shelf, live, prices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 
 from haversack.assemble.candidate import Candidate
 from haversack.assemble.frame import Frame, Heading, date_words
@@ -40,13 +40,13 @@ class Shelf:
 
 
 _Key = tuple[str, date | None]
-"""What makes passages stand under one header: the day (in UTC) of their session, or their document."""
+"""What makes passages stand under one header: the day of their session, or their document."""
 
 
 def place_items(
-    candidates: Sequence[Candidate], layout: Layout, frame: Frame, counter: Counter, *, budget: int
+    candidates: Sequence[Candidate], layout: Layout, frame: Frame, counter: Counter, *, budget: int, zone: tzinfo = UTC
 ) -> Shelf:
-    """Give every candidate its container; headers are counted in one batch."""
+    """Give every candidate its container; headers are counted in one batch. Days begin in `zone`."""
     places = layout.section_of()
     titled = [frame.section(section.title) if section.title else ("", "") for section in layout.sections]
     headings: list[Heading] = [frame.whole(), *titled]
@@ -58,7 +58,7 @@ def place_items(
     within = places.get(passage, -1)
     for item, candidate in enumerate(candidates if within >= 0 else ()):
         memory = candidate.memory
-        key = _group_key(memory) if memory.kind is passage and candidate.filtered is None else None
+        key = _group_key(memory, zone) if memory.kind is passage and candidate.filtered is None else None
         if key is None:
             continue
         number = known.get(key)
@@ -85,11 +85,11 @@ def start_of(memory: Memory) -> Start:
     return (memory.event_time, memory.born, memory.id)
 
 
-def _group_key(memory: Memory) -> _Key | None:
+def _group_key(memory: Memory, zone: tzinfo) -> _Key | None:
     source = memory.source
     if source.session is not None:
         moment = memory.event_time
-        return (source.session, (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).date())
+        return (source.session, (moment if moment.tzinfo is zone else moment.astimezone(zone)).date())
     return None if source.document is None else (source.document, None)
 
 

@@ -72,6 +72,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "cost": Entry(
             "cost", "Show what calls of models for memory work (extraction, compaction) took: tokens, and..."
         ),
+        "history": Entry("look", "Show what was told on SUBJECT, and from when until when each of it is true."),
         "sessions": Entry("look", "List conversations, or show the turns of one."),
         "stats": Entry("look", "Count what is remembered, here and in the other namespaces."),
         "trimmed": Entry(

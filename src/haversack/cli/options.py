@@ -151,7 +151,7 @@ def conditions(command: _Command) -> _Command:
     @click.option("--tag", "tags", multiple=True, help="Only with all of these tags.")
     @click.option("--session", help="Only from this session.")
     @click.option("--since", metavar="TIME", help="Said or happened at or after (ISO 8601).")
-    @click.option("--until", metavar="TIME", help="Said or happened before.")
+    @click.option("--until", metavar="TIME", help="Said or happened before, or through this date.")
     @click.option("--as-of", metavar="TIME", help="What was true at that moment, with what has ended since.")
     @click.option(
         "--where", multiple=True, metavar="FIELD=VALUE", help="Metadata that must equal; the value may be JSON."

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from haversack.client.shapes import CensusShape, CompactionShape, ContextShape, Costs, DecidedShape, Deeds, Folded, ForgottenShape, Groups, Health, History, Hits, Hops, IssuedShape, JobShape, Jobs, KeyShape, Keys, Memories, MemoryPage, MemoryShape, MergedShape, Namespaces, PrimedShape, PromptShape, ProposalShape, Proposals, Pruned, Reports, RunSteps, Sessions, Snapshots, Timeline, TrimmedList, Turns, Unread, VoteShape, WakeUp, WhoAmI, WhyShape
+from haversack.client.shapes import CensusShape, CompactionShape, ContextShape, Costs, DecidedShape, Deeds, Folded, ForgottenShape, Groups, Health, History, Hits, Hops, IssuedShape, JobShape, Jobs, KeyShape, Keys, Memories, MemoryPage, MemoryShape, MergedShape, Namespaces, PrimedShape, PromptShape, ProposalShape, Proposals, Pruned, Reports, RunSteps, Sessions, Snapshots, SubjectHistory, Timeline, TrimmedList, Turns, Unread, VoteShape, WakeUp, WhoAmI, WhyShape
 from haversack.client.transport import AsyncTransport, Call, Transport
 
 __all__ = ["AsyncClient", "Client"]
@@ -132,6 +132,10 @@ class Client(Transport):
     def relate(self, namespace: str, *, subject: str, predicate: str, object: str, content: str | None = None, single: bool | None = None, importance: float | None = None, event_time: str | float | None = None) -> MemoryShape:
         """Remember how two entities are related."""
         return self._send(Call(method="POST", path="/v1/namespaces/{namespace}/relations", parts={"namespace": namespace}, body={"subject": subject, "predicate": predicate, "object": object, "content": content, "single": single, "importance": importance, "event_time": event_time}), MemoryShape)
+
+    def get_subject_history(self, namespace: str, *, subject: str) -> SubjectHistory:
+        """What was told on a subject, and from when until when each of it is true."""
+        return self._send(Call(method="GET", path="/v1/namespaces/{namespace}/history", parts={"namespace": namespace}, query={"subject": subject}), SubjectHistory)
 
     def recall(self, namespace: str, *, query: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None) -> Hits:
         """The memories that answer the query, best first, each with the signals (0 to 1) that its score is made of."""
@@ -436,6 +440,10 @@ class AsyncClient(AsyncTransport):
     async def relate(self, namespace: str, *, subject: str, predicate: str, object: str, content: str | None = None, single: bool | None = None, importance: float | None = None, event_time: str | float | None = None) -> MemoryShape:
         """Remember how two entities are related."""
         return await self._send(Call(method="POST", path="/v1/namespaces/{namespace}/relations", parts={"namespace": namespace}, body={"subject": subject, "predicate": predicate, "object": object, "content": content, "single": single, "importance": importance, "event_time": event_time}), MemoryShape)
+
+    async def get_subject_history(self, namespace: str, *, subject: str) -> SubjectHistory:
+        """What was told on a subject, and from when until when each of it is true."""
+        return await self._send(Call(method="GET", path="/v1/namespaces/{namespace}/history", parts={"namespace": namespace}, query={"subject": subject}), SubjectHistory)
 
     async def recall(self, namespace: str, *, query: str, kinds: Sequence[str] | None = None, tags: Sequence[str] | None = None, session: str | None = None, since: str | float | None = None, until: str | float | None = None, where: Mapping[str, Any] | None = None, as_of: str | float | None = None, top_k: int | None = None, now: str | float | None = None, namespaces: Sequence[str] | None = None, weights: str | Mapping[str, Any] | None = None) -> Hits:
         """The memories that answer the query, best first, each with the signals (0 to 1) that its score is made of."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["CensusShape", "CompactionShape", "ContextShape", "CostShape", "Costs", "DecidedShape", "DeedShape", "Deeds", "EarlierShape", "Folded", "ForgottenShape", "FormulaShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "HopShape", "Hops", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "MergedShape", "NamespaceShape", "Namespaces", "PrimedShape", "PriorShape", "PromptShape", "ProposalShape", "Proposals", "Pruned", "Reports", "RunSteps", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "Timeline", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "Unread", "UnreadShape", "VerdictShape", "VoteShape", "WakeUp", "WhoAmI", "WhyShape"]
+__all__ = ["CensusShape", "CompactionShape", "ContextShape", "CostShape", "Costs", "DecidedShape", "DeedShape", "Deeds", "EarlierShape", "Folded", "ForgottenShape", "FormulaShape", "GroupShape", "Groups", "Health", "History", "HitShape", "Hits", "HopShape", "Hops", "IssuedShape", "JobShape", "Jobs", "KeyShape", "Keys", "LedgerShape", "LineShape", "Memories", "MemoryPage", "MemoryShape", "MergedShape", "NamespaceShape", "Namespaces", "PrimedShape", "PriorShape", "PromptShape", "ProposalShape", "Proposals", "Pruned", "Reports", "RunSteps", "SectionShape", "SessionShape", "Sessions", "SnapshotShape", "Snapshots", "SubjectHistory", "Timeline", "TrimmedList", "TrimmedShape", "TurnShape", "TurnVerdictShape", "Turns", "Unread", "UnreadShape", "VerdictShape", "VoteShape", "WakeUp", "WhoAmI", "WhyShape"]
 
 
 class CensusShape(msgspec.Struct, kw_only=True, frozen=True):
@@ -442,6 +442,12 @@ class Snapshots(msgspec.Struct, kw_only=True, frozen=True):
     """Those that are known and there, oldest first."""
 
     snapshots: list[SnapshotShape]
+
+
+class SubjectHistory(msgspec.Struct, kw_only=True, frozen=True):
+    """In the order in which it was, is or will be true."""
+
+    memories: list[MemoryShape]
 
 
 class Timeline(msgspec.Struct, kw_only=True, frozen=True):

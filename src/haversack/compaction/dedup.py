@@ -19,10 +19,12 @@ from math import sqrt
 import msgspec
 
 from haversack.cached import cached
+from haversack.compaction.changes import Bearing, bearing, is_asserted, tells_of_past
 from haversack.lifecycle.policy import DedupPolicy
 from haversack.llm.anchors import anchors
-from haversack.model.identity import SUBJECT
+from haversack.model.identity import MAY_END, SUBJECT
 from haversack.model.memory import Memory, Stage, Trust
+from haversack.model.query import is_replaced
 from haversack.model.text import fingerprint_form
 from haversack.scoring.words import key_of
 
@@ -33,6 +35,7 @@ __all__ = [
     "Relation",
     "Similar",
     "admit",
+    "begins_at",
     "essence",
     "fields_identity",
     "hidden_behind",
@@ -138,13 +141,13 @@ def admit(
 ) -> Admission:
     """How a new statement joins others; `existing` are live candidates, `similarities` their cosines with it.
 
-    A statement that others outrank in trust ends none of them. `history` are statements on its subject that ended: one
-    that is told late takes its place among them.
+    A statement that others outrank in trust ends none of them. `history` are other statements on its subject, that
+    begin later or have ended: a new one takes its place among them by the time from which each is true.
     """
     pairs = [
         (old, near)
         for old, near in zip(existing, similarities, strict=True)
-        if old.superseded_by is None and old.stage is not Stage.DELETED and old.id != new.id
+        if not _is_over(old, begins_at(new)) and old.stage is not Stage.DELETED and old.id != new.id
     ]
     for old, _ in pairs:
         if old.kind is new.kind and _form(old.content) == _form(new.content):
@@ -153,44 +156,57 @@ def admit(
         alike = policy.enabled and old.kind is new.kind and near >= policy.similarity
         if alike and essence(new.content) == essence(old.content):
             return Admission(relation=Relation.NEAR, memories=(hidden_behind(new, old.id),), other=old.id)
-    ended = [old for old, near in pairs if _ends(new, old, near)]
-    if not ended:
-        return _told_late(new, [*(old for old, _ in pairs), *history])
-    return Admission(relation=Relation.ENDS, memories=succession(new, ended), other=ended[0].id)
+    bearings = {old.id: _bearing(new, old, near) for old, near in pairs}
+    if likely := [name for name, found in bearings.items() if found is Bearing.LIKELY]:
+        new = replace(new, metadata={**new.metadata, MAY_END: likely})
+    told = [one for one in (*existing, *history) if _is_on_subject(new, one) and one.duplicate_of is None]
+    ended = [old for old, _ in pairs if old not in told and bearings[old.id] is Bearing.SURE]
+    return _in_time(new, told, ended)
 
 
-def _told_late(new: Memory, told: Sequence[Memory]) -> Admission:
-    """It stands for itself, unless statements on its subject begin later: the first of them had ended it already.
+def _in_time(new: Memory, told: Sequence[Memory], ended: Sequence[Memory]) -> Admission:
+    """Return how it joins `told`, what was said on its subject, and ends what it contradicts.
 
-    What was true until now at the time when it begins ends there.
+    What begins later, and is trusted as much, ends it then; what is still true when it begins ends there.
     """
-    told = [one for one in told if _is_on_subject(new, one) and one.duplicate_of is None]
-    begins = _begins(new)
-    later = [one for one in told if _begins(one) > begins and _TRUST[one.trust] >= _TRUST[new.trust]]
-    if not later:
+    begins = begins_at(new)
+    later = [one for one in told if begins_at(one) > begins and _TRUST[one.trust] >= _TRUST[new.trust]]
+    ended = [*ended, *(one for one in told if begins_at(one) <= begins and _yields(one, new))]
+    if not later and not ended:
         return Admission(relation=Relation.NEW, memories=(new,))
-    first = min(later, key=lambda one: (_begins(one), one.id))
-    dated = replace(new, superseded_by=first.id, valid_from=begins, valid_to=_begins(first))
-    cut = tuple(
-        replace(one, superseded_by=new.id, valid_to=begins)
-        for one in told
-        if _begins(one) <= begins and (one.valid_to is None or begins < one.valid_to)
-        if one.superseded_by is not None and _TRUST[one.trust] <= _TRUST[new.trust]
-    )
-    return Admission(
-        relation=Relation.LATE, memories=(dated, replace(first, valid_from=_begins(first)), *cut), other=first.id
-    )
+    joined, *dated = succession(new, ended)
+    if not later:
+        return Admission(relation=Relation.ENDS, memories=(joined, *dated), other=ended[0].id)
+    first = min(later, key=lambda one: (begins_at(one), one.id))
+    end = begins_at(first)
+    joined = replace(joined, superseded_by=first.id, valid_to=min(joined.valid_to or end, end))
+    return Admission(relation=Relation.LATE, memories=(joined, replace(first, valid_from=end), *dated), other=first.id)
 
 
-def _begins(memory: Memory) -> datetime:
-    return memory.valid_from or memory.event_time
+def _is_over(old: Memory, moment: datetime) -> bool:
+    return old.superseded_by is not None and (is_replaced(old) or (old.valid_to or moment) <= moment)
+
+
+def _yields(old: Memory, new: Memory) -> bool:
+    """Whether it is still true when the new one begins, and trusted no more."""
+    return _TRUST[old.trust] <= _TRUST[new.trust] and (old.valid_to is None or begins_at(new) < old.valid_to)
+
+
+def begins_at(memory: Memory) -> datetime:
+    """From when on it is true: what is told of a later day without more is true from when it is told."""
+    return memory.valid_from or min(memory.event_time, memory.created_at)
 
 
 def succession(new: Memory, ended: Sequence[Memory]) -> tuple[Memory, ...]:
-    """The new statement, true from when it was made, and those it ends, kept and true until then."""
-    begins = _begins(new)
-    dated = (replace(old, superseded_by=new.id, valid_to=max(begins, _begins(old))) for old in ended)
+    """The new statement, true from when it was made, and those it ends, kept and true until then, if not less long."""
+    begins = begins_at(new)
+    dated = (replace(old, superseded_by=new.id, valid_to=_end(old, begins)) for old in ended)
     return (replace(new, valid_from=begins), *dated)
+
+
+def _end(old: Memory, at: datetime) -> datetime:
+    """When a statement ends that another one ends at a moment: not before it began, nor later than it said itself."""
+    return max(begins_at(old), at if old.valid_to is None else min(old.valid_to, at))
 
 
 def hidden_behind(duplicate: Memory, keep: str) -> Memory:
@@ -248,15 +264,21 @@ def _by_kind(memories: Iterable[Memory], newest: int) -> list[list[Memory]]:
     return [sorted(group, key=lambda each: (each.created_at, each.id))[-newest:] for group in groups.values()]
 
 
-def _ends(new: Memory, old: Memory, similarity: float) -> bool:
-    if _TRUST[new.trust] < _TRUST[old.trust] or new.event_time < old.event_time:
+def _bearing(new: Memory, old: Memory, similarity: float) -> Bearing:
+    """What a statement that tells a change does to another one that is not on its subject."""
+    if not _yields(old, new) or new.event_time < old.event_time or _is_on_subject(new, old):
+        return Bearing.NONE
+    if similarity >= _RELATED and is_asserted(new.content) and _repeats(new.content, old.content):
+        return Bearing.SURE
+    return bearing(new.content, old.content)
+
+
+def _repeats(new: str, old: str) -> bool:
+    """Whether a statement that announces a change says the old one again, in most of its words."""
+    subject = _before_change(new)
+    if subject is None or not _names_of(old) <= _names_of(new):
         return False
-    if _is_on_subject(new, old):
-        return True
-    subject = None if similarity < _RELATED else _before_change(new.content)
-    if subject is None or not _names_of(old.content) <= _names_of(new.content):
-        return False
-    return _takes_up(new.content, old.content) and _is_spoken_of(subject, old.content)
+    return _takes_up(new, old) and _is_spoken_of(subject, old)
 
 
 @cached(64)  # one new statement is held against several
@@ -267,8 +289,11 @@ def _before_change(text: str) -> str | None:
 
 
 def _is_on_subject(new: Memory, old: Memory) -> bool:
+    """Whether both say what is so of one subject: what tells of a past time stands beside that."""
     subject = new.metadata.get(SUBJECT)
-    return subject is not None and subject == old.metadata.get(SUBJECT)
+    if subject is None or subject != old.metadata.get(SUBJECT):
+        return False
+    return not tells_of_past(new.content) and not tells_of_past(old.content)
 
 
 def _takes_up(new: str, old: str) -> bool:

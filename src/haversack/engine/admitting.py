@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
-from haversack.compaction.dedup import SUBJECT, Relation, admit, lexical_similarity
+from haversack.compaction.changes import announces_change
+from haversack.compaction.dedup import SUBJECT, Relation, admit, begins_at, lexical_similarity
 from haversack.embed.codec import embed_stored
 from haversack.embed.embedder import Vectors
 from haversack.embed.lapse import WordsAlone
@@ -33,6 +34,8 @@ _ON_SUBJECT = STATEMENTS | {Kind.STATE}
 _BULK = 50
 """More drafts than this in one call are a bulk."""
 _CLOSEST = 8
+_CHANGEABLE = 32
+"""Statements that one which tells a change is held against: it may share few words with what it changes."""
 _MOST_ON_SUBJECT = 50
 _LEAST = 0.5
 """Less alike than this, a statement neither repeats nor contradicts another."""
@@ -134,8 +137,11 @@ class _Work:
             return found
         vector = self._vector(new)
         same_kinds = Filter(kinds=STATEMENTS)
-        near = self.view.nearest(indexed_text(new), vector, filter=same_kinds, now=self.now, top_k=_CLOSEST)
-        close = [(one, score) for one, score in near if score >= _LEAST or vector is None]
+        changes = announces_change(new.content)
+        near = self.view.nearest(
+            indexed_text(new), vector, filter=same_kinds, now=self.now, top_k=_CHANGEABLE if changes else _CLOSEST
+        )
+        close = [(one, score) for one, score in near if score >= _LEAST or vector is None or changes]
         self.found |= {one.id: one for one, _ in close}
         return found | {one.id: score for one, score in close}
 
@@ -155,15 +161,15 @@ class _Work:
         return [hit.id for hit in hits]
 
     def _history(self, new: Memory, others: Sequence[Memory]) -> list[Memory]:
-        """What was said on the subject and has ended, where the new statement is told late."""
-        if SUBJECT not in new.metadata or all(one.event_time <= new.event_time for one in others):
+        """What else was said on the subject and is true when the new statement begins, or later."""
+        if SUBJECT not in new.metadata:
             return []
-        filed = self.view.filed(SUBJECT, new.metadata[SUBJECT]) if self.looks_back else []
-        known = {one.id for one in others if one.superseded_by is None}
+        filed = self.view.filed(SUBJECT, new.metadata[SUBJECT], after=begins_at(new)) if self.looks_back else []
+        known = {one.id for one in others}
         stored = self.view.memories(self.namespace, [name for name in filed if name not in known])
         told = [self.rows.get(one.id, one) for one in stored]
         told += [one for name, one in self.rows.items() if name in self.places and name not in known]
-        return [one for one in told if one.superseded_by is not None and one.stage is not Stage.DELETED]
+        return [one for one in told if one.stage is not Stage.DELETED and _may_meet(one, new)]
 
     def _before(self, new: Memory) -> dict[str, float]:
         """Drafts of the same call that came before."""

@@ -14,6 +14,7 @@ from haversack.engine.core import Core
 from haversack.errors import InputError, StoreError
 from haversack.model.identity import ENTROPY_BYTES, make_id
 from haversack.model.query import Filter
+from haversack.model.times import Moment, read_range
 from haversack.store.port import SYSTEM, Batch, Store, Written
 from haversack.store.records import Collection
 
@@ -124,12 +125,18 @@ class Audit:
         self,
         *,
         after: str = "",
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         namespace: str | None = None,
         did: str | None = None,
     ) -> Iterator[Deed]:
         """Entries behind the id `after`, oldest first, that meet every condition given."""
+        start, end = read_range(since, until, self._core.settings.zone)
+        return self._read(after, start, end, namespace=namespace, did=did)
+
+    def _read(
+        self, after: str, since: datetime | None, until: datetime | None, *, namespace: str | None, did: str | None
+    ) -> Iterator[Deed]:
         self.flush()
         place = max(after, make_id(since - timedelta(milliseconds=1), b"\xff" * ENTROPY_BYTES) if since else "")
         while page := self._core.store.records(SYSTEM, AUDIT, after=place, limit=_PAGE, about=namespace):

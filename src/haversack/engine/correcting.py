@@ -7,15 +7,17 @@ from datetime import datetime
 from typing import Unpack
 
 from haversack.compaction import kinds
+from haversack.compaction.dedup import begins_at
 from haversack.compaction.kinds import Hop
 from haversack.engine.arguments import checked
 from haversack.engine.core import Core
-from haversack.engine.draft import Details, Stamp, draft_memory
+from haversack.engine.draft import Details, Stamp, draft_memory, read_subject
 from haversack.engine.remembering import remember
 from haversack.engine.writing import as_written, write
 from haversack.errors import InputError, NotFoundError
 from haversack.maintenance.texts import text_of
-from haversack.model.memory import Kind, Memory
+from haversack.model.identity import SUBJECT
+from haversack.model.memory import Kind, Memory, Stage
 from haversack.model.query import Filter
 from haversack.model.text import clean, is_blank
 from haversack.model.times import Moment, read_time
@@ -68,7 +70,7 @@ class Knowledge:
         it was said; by default the three together. Other keywords are those of `remember`.
         """
         words = f"{subject} {predicate} {object_}" if content is None else content
-        plain = draft_memory(words, Stamp(id="", now=self._core.clock()), details)
+        plain = draft_memory(words, Stamp(id="", now=self._core.clock(), zone=self._core.settings.zone), details)
         made = kinds.relation(plain, subject, predicate, object_, single=single)
         told = {
             **details,
@@ -84,9 +86,22 @@ class Knowledge:
         if depth < 1 or limit < 1:
             raise InputError(f"depth={depth} and limit={limit} must be 1 or more")
         now = self._core.clock()
-        moment = None if as_of is None else read_time(as_of, "as_of")
+        moment = None if as_of is None else read_time(as_of, "as_of", self._core.settings.zone)
         return kinds.traverse(
             self._relations(now, moment), _words(entity, "entity"), now, depth=depth, limit=limit, as_of=moment
+        )
+
+    def history(self, subject: str) -> list[Memory]:
+        """Return what was told on a subject, such as `alice/city`, in the order in which it was, is or will be true.
+
+        `valid_from` and `valid_to` say from when and until when; the subject of a single relation is `alice/works at`.
+        """
+        named = read_subject(subject)
+        view = self._core.recall.view([self._namespace])
+        told = view.memories(self._namespace, view.filed(SUBJECT, named))
+        found = [one for one in told if one.metadata.get(SUBJECT) == named and one.duplicate_of is None]
+        return sorted(
+            (one for one in found if one.stage is not Stage.DELETED), key=lambda one: (begins_at(one), one.born)
         )
 
     def _relations(self, now: datetime, as_of: datetime | None) -> list[Memory]:

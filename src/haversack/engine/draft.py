@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any, TypedDict, TypeVar, cast
 
@@ -16,7 +16,7 @@ from haversack.errors import InputError, nearest
 from haversack.model.memory import Fields, Json, Kind, Memory, Metadata, Source, Trust
 from haversack.model.query import Filter
 from haversack.model.text import clean, is_blank, label
-from haversack.model.times import Moment, read_time
+from haversack.model.times import Moment, read_range, read_time
 from haversack.scoring.blend import DEFAULT, RETRIEVAL, SIMILARITY, Weights
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "read_ids",
     "read_metadata",
     "read_names",
+    "read_subject",
     "read_unit",
     "read_weights",
     "refuse_unknown",
@@ -73,6 +74,7 @@ class Conditions(TypedDict, total=False):
     session: str | None
     since: Moment | None
     until: Moment | None
+    """The first moment that is left out, or a date, whose whole day is taken in."""
     where: Mapping[str, Any] | None
     as_of: Moment | None
 
@@ -83,6 +85,8 @@ class Stamp:
 
     id: str
     now: datetime
+    zone: tzinfo = UTC
+    """Where the days begin that are named without a time."""
 
 
 def draft_memory(content: str, stamp: Stamp, details: Details) -> Memory:
@@ -98,7 +102,7 @@ def draft_memory(content: str, stamp: Stamp, details: Details) -> Memory:
         content=text,
         speaker=_speaker(details.get("speaker", "")),
         created_at=stamp.now,
-        event_time=_moment(details.get("event_time"), "event_time") or stamp.now,
+        event_time=_moment(details.get("event_time"), "event_time", stamp.zone) or stamp.now,
         importance=read_unit(details.get("importance", 0.5), "importance"),
         confidence=read_unit(details.get("confidence", 1.0), "confidence"),
         trust=read_choice(Trust, details.get("trust", Trust.MANUAL), "trust"),
@@ -107,7 +111,7 @@ def draft_memory(content: str, stamp: Stamp, details: Details) -> Memory:
         metadata=read_metadata(details.get("metadata")),
         pinned=_flag(details.get("pinned", False), "pinned"),
         source=_source(source),
-        **_validity(details),
+        **_validity(details, stamp.zone),
     )
 
 
@@ -117,22 +121,21 @@ class _Validity(TypedDict):
     expires_at: datetime | None
 
 
-def _validity(details: Details) -> _Validity:
-    start = _moment(details.get("valid_from"), "valid_from")
-    end = _moment(details.get("valid_to"), "valid_to")
+def _validity(details: Details, zone: tzinfo) -> _Validity:
+    start = _moment(details.get("valid_from"), "valid_from", zone)
+    end = _moment(details.get("valid_to"), "valid_to", zone)
+    gone = _moment(details.get("expires_at"), "expires_at", zone)
     if start and end and end <= start:
         raise InputError(f"valid_to={end.isoformat()} must be later than valid_from={start.isoformat()}")
-    return _Validity(valid_from=start, valid_to=end, expires_at=_moment(details.get("expires_at"), "expires_at"))
+    return _Validity(valid_from=start, valid_to=end, expires_at=gone)
 
 
-def read_filter(conditions: Conditions) -> Filter:
-    """A checked filter from the keywords that every read takes."""
+def read_filter(conditions: Conditions, zone: tzinfo) -> Filter:
+    """A checked filter from the keywords that every read takes; days begin in `zone`."""
     refuse_unknown(conditions, Conditions.__annotations__, "filter")
     kinds = conditions.get("kinds")
     session = conditions.get("session")
-    since, until = _moment(conditions.get("since"), "since"), _moment(conditions.get("until"), "until")
-    if since and until and until < since:
-        raise InputError(f"until={until.isoformat()} is earlier than since={since.isoformat()}: nothing lies between")
+    since, until = read_range(conditions.get("since"), conditions.get("until"), zone)
     return Filter(
         kinds=None if kinds is None else frozenset(read_choice(Kind, one, "kinds") for one in several(kinds, "kinds")),
         tags=frozenset(read_names(conditions.get("tags"), "tags")),
@@ -140,8 +143,13 @@ def read_filter(conditions: Conditions) -> Filter:
         since=since,
         until=until,
         where=tuple(read_metadata(conditions.get("where"), "where").items()),
-        as_of=_moment(conditions.get("as_of"), "as_of"),
+        as_of=_moment(conditions.get("as_of"), "as_of", zone),
     )
+
+
+def read_subject(subject: str) -> str:
+    """What a statement is about, in the one form in which subjects are compared."""
+    return label(subject, "subject").strip().casefold()
 
 
 def read_ids(ids: str | Iterable[str] | None, what: str = "memory_id") -> tuple[str, ...]:
@@ -242,8 +250,8 @@ def _key(key: object, what: str) -> str:
     return clean(key, what)
 
 
-def _moment(value: Moment | None, field: str) -> datetime | None:
-    return None if value is None else read_time(value, field)
+def _moment(value: Moment | None, field: str, zone: tzinfo) -> datetime | None:
+    return None if value is None else read_time(value, field, zone)
 
 
 def _speaker(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import chain
 from typing import Any, cast
 
@@ -97,18 +97,19 @@ def _one(core: Core, namespace: str, memory_id: str) -> Memory:
     return found[0]
 
 
-def _changed(old: Memory, changes: Mapping[str, object]) -> Memory:
+def _changed(old: Memory, changes: Mapping[str, object], zone: tzinfo) -> Memory:
     """Every field checked as a new memory's would be; those that are not named stay."""
     details = {name: getattr(old, name) for name in EDITABLE - _GATHERED} | dict(changes)
     content = cast("str", details.pop("content"))
-    checked = draft_memory(content, Stamp(id=old.id, now=old.created_at), cast("Details", details))
+    checked = draft_memory(content, Stamp(id=old.id, now=old.created_at, zone=zone), cast("Details", details))
     return replace(old, **{name: getattr(checked, name) for name in changes})
 
 
 def _edited(core: Core, old: Memory, parts: Sequence[Memory], changes: Mapping[str, object]) -> list[Memory]:
     """All rows of the text as they are from now on: the words of another part than the first are its own alone."""
-    new, rest = _changed(old, changes), {name: value for name, value in changes.items() if name != "content"}
-    others = [_changed(part, rest) for part in parts if part.id != old.id]
+    zone, rest = core.settings.zone, {name: value for name, value in changes.items() if name != "content"}
+    new = _changed(old, changes, zone)
+    others = [_changed(part, rest, zone) for part in parts if part.id != old.id]
     if new.content in (old.content, "".join(part.content for part in parts)):
         return [replace(new, content=old.content), *others]
     part = old.source.part
@@ -129,10 +130,7 @@ def _reworded(core: Core, new: Memory, others: Sequence[Memory]) -> list[Memory]
             replace(former[one.id], content=one.content, source=one.source) if one.id in former else one
             for one in fresh
         ),
-        *(
-            replace(part, source=replace(part.source, part=None), superseded_by=new.id, valid_to=part.valid_to or now)
-            for part in left
-        ),
+        *(replace(part, source=replace(part.source, part=None), superseded_by=new.id, valid_to=now) for part in left),
     ]
 
 

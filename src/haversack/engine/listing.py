@@ -49,7 +49,8 @@ class Timeline:
     total: int
     """How many pass the filter in all."""
     by_day: Mapping[date, int]
-    """How many of those were said or happened on which day (UTC), oldest first; days without any are left out."""
+    """How many of those were said or happened on which day of `engine.time_zone`, oldest first; days without any are
+    left out."""
 
 
 def page(core: Core, namespace: str, chosen: Filter, now: datetime, *, after: int, limit: int) -> Page:

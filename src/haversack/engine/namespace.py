@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC
 from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 from haversack.assemble import Format
@@ -26,7 +27,7 @@ from haversack.model.identity import fingerprint
 from haversack.model.memory import Json, Kind, Memory, SessionInfo
 from haversack.model.query import Filter
 from haversack.model.text import clean, label, namespace_label
-from haversack.model.times import Moment, read_time
+from haversack.model.times import Moment, read_range
 from haversack.scoring.blend import Weights
 from haversack.store.port import Census, Changes
 
@@ -227,7 +228,7 @@ class Namespace:
         it was said in and what was derived from it, and the name of a session of which nothing is left. Digests stay,
         so that no import brings it back, also of `everything`; `maintenance.reset` is for beginning anew.
         """
-        ids, chosen = read_ids(memory_id), read_filter(conditions)
+        ids, chosen = read_ids(memory_id), read_filter(conditions, self._core.settings.zone)
         narrows = chosen != Filter()
         if sum((bool(ids), narrows, everything)) != 1:
             raise InputError("say what to forget: ids, or filters (kinds, tags, session, …), or everything=True")
@@ -270,7 +271,12 @@ class Namespace:
     def page(self, *, after: int = 0, limit: int = 100, **conditions: Unpack[Conditions]) -> listing.Page:
         """Memories in the order of their last change, page by page; `after` is the `next` of the page before."""
         return listing.page(
-            self._core, self.name, read_filter(conditions), self._core.clock(), after=after, limit=limit
+            self._core,
+            self.name,
+            read_filter(conditions, self._core.settings.zone),
+            self._core.clock(),
+            after=after,
+            limit=limit,
         )
 
     def changes(self, after: int = 0) -> Changes:
@@ -291,8 +297,8 @@ class Namespace:
 
     def timeline(self, *, skip: int = 0, limit: int = 50, **conditions: Unpack[Conditions]) -> listing.Timeline:
         """Memories by the time when they were said or happened, newest first, and how many there are on each day."""
-        chosen = read_filter(conditions)
-        return listing.timeline(self._core, self.name, chosen, self._core.clock(), skip=skip, limit=limit)
+        chosen = read_filter(conditions, self._core.settings.zone)
+        return listing.timeline(self._core, self.name, chosen, self._core.moment(None), skip=skip, limit=limit)
 
     def wake_up(self, *, top: int = 20, least: float = 0.0) -> tuple[list[Memory], int]:
         """The memories to begin a conversation with, by importance and age, and how many there are to choose from."""
@@ -312,7 +318,9 @@ class Namespace:
 
     def everything(self, **conditions: Unpack[Conditions]) -> list[Memory]:
         """All memories that pass the filters, the newest first."""
-        found = listing.live(self._core, self.name, read_filter(conditions), self._core.clock())
+        found = listing.live(
+            self._core, self.name, read_filter(conditions, self._core.settings.zone), self._core.clock()
+        )
         return sorted(found, key=lambda memory: -memory.born)
 
     def unfold(self, memory_id: str) -> Memory:
@@ -378,8 +386,7 @@ class Namespace:
 
     def costs(self, *, since: Moment | None = None, until: Moment | None = None) -> list[Call]:
         """Every call of a model for memory work, oldest first: what for, which session, tokens, dollars."""
-        start = None if since is None else read_time(since, "since")
-        end = None if until is None else read_time(until, "until")
+        start, end = read_range(since, until, self._core.settings.zone)
         return list(costing.calls(self._core, self.name, since=start, until=end))
 
     @property
@@ -424,11 +431,12 @@ class Namespace:
         now = cast("Moment | None", conditions.pop("now", None))
         others = cast("Sequence[str]", conditions.pop("namespaces", ()))
         weights = cast("str | Weights | Mapping[str, float]", conditions.pop("weights", "default"))
+        moment = self._core.moment(now)
         return Request(
             namespaces=self._readable(others),
             query=clean(query, "query"),
-            chosen=read_filter(cast("Conditions", conditions)),
-            now=self._core.moment(now),
+            chosen=read_filter(cast("Conditions", conditions), moment.tzinfo or UTC),
+            now=moment,
             weights=read_weights(weights),
         )
 

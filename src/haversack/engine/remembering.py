@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from haversack.compaction.dedup import SUBJECT
+from haversack.compaction.dedup import SUBJECT, succession
 from haversack.engine.admitting import admit_drafts
 from haversack.engine.core import Core
-from haversack.engine.draft import Details, Stamp, draft_memory
+from haversack.engine.draft import Details, Stamp, draft_memory, read_subject
 from haversack.engine.editing import kept_before
 from haversack.engine.passages import split_memory
 from haversack.engine.writing import as_written, write
@@ -19,7 +19,6 @@ from haversack.maintenance.texts import text_of
 from haversack.model.identity import fingerprint
 from haversack.model.memory import Kind, Memory, successors_of
 from haversack.model.query import Filter
-from haversack.model.text import label
 from haversack.store.port import Batch, Said
 from haversack.store.retry import persisting
 
@@ -41,7 +40,10 @@ def remember(core: Core, namespace: str, items: Iterable[str | Mapping[str, obje
     now = core.clock()
     ids = core.new_ids(now)
     listed = _listed(items)
-    drafts = [_placed(index, item, Stamp(id=next(ids), now=now), len(listed)) for index, item in enumerate(listed)]
+    zone = core.settings.zone
+    drafts = [
+        _placed(index, item, Stamp(id=next(ids), now=now, zone=zone), len(listed)) for index, item in enumerate(listed)
+    ]
     return persisting(lambda: _store(core, namespace, drafts, ids))
 
 
@@ -161,8 +163,7 @@ def _draft(item: str | Mapping[str, object], stamp: Stamp) -> _Draft:
 def _on_subject(memory: Memory, subject: object) -> Memory:
     if memory.kind in {Kind.PASSAGE, Kind.SUMMARY}:
         raise InputError(f"subject={subject!r} makes no sense for a {memory.kind}: a later one would not end it")
-    named = label(cast("str", subject), "subject").strip().casefold()
-    return replace(memory, metadata={**memory.metadata, SUBJECT: named})
+    return replace(memory, metadata={**memory.metadata, SUBJECT: read_subject(cast("str", subject))})
 
 
 def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequence[str]) -> list[Memory]:
@@ -175,9 +176,5 @@ def _replaced(core: Core, namespace: str, drafts: Sequence[_Draft], answer: Sequ
     old = core.store.memories(namespace, list(successors))
     if missing := set(successors) - {memory.id for memory in old}:
         raise NotFoundError(f"supersedes names no memory of this namespace: {', '.join(sorted(missing))}")
-    return [_retired(part, successors[memory.id]) for memory in old for part in text_of(core.store, namespace, memory)]
-
-
-def _retired(memory: Memory, successor: Memory) -> Memory:
-    end = successor.valid_from or successor.event_time
-    return replace(memory, superseded_by=successor.id, valid_to=memory.valid_to or end)
+    parts = [(successors[memory.id], text_of(core.store, namespace, memory)) for memory in old]
+    return [ended for new, texts in parts for ended in succession(new, texts)[1:]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from haversack.budget import check_tokens
@@ -83,7 +83,7 @@ class Session:
         """Append many messages in the shape of chat APIs, in one transaction; `at` and `metadata` are optional keys."""
         if isinstance(messages, Mapping) or not isinstance(messages, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"extend takes a list of messages, not {type(cast('object', messages)).__name__}")
-        added = self.append([_draft(message) for message in messages])
+        added = self.append([_draft(message, self._core.settings.zone) for message in messages])
         extracting.after_turns(self._core, self._namespace, self.id, len(added))
         return added
 
@@ -190,12 +190,12 @@ def _turn(draft: TurnDraft, turn_id: str, session: str, now: datetime) -> Turn:
     )
 
 
-def _draft(message: Mapping[str, Any]) -> TurnDraft:
+def _draft(message: Mapping[str, Any], zone: tzinfo) -> TurnDraft:
     if not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"a message must be a mapping with `role` and `content`, not {type(message).__name__}")
     at = message.get("at")
     return TurnDraft(
         message=openai.load({key: value for key, value in message.items() if key not in {"at", "metadata"}}),
-        at=None if at is None else read_time(at, "at"),
+        at=None if at is None else read_time(at, "at", zone),
         metadata=message.get("metadata"),
     )

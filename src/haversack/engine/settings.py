@@ -96,7 +96,8 @@ class Settings:
     chunk_tokens: int = 200
     """Longer turns and documents are remembered in chunks of about this many tokens."""
     time_zone: str = "UTC"
-    """Where the days of questions (`yesterday`, `on Monday`) begin and end, such as `Europe/Berlin`."""
+    """Where days begin and end, such as `Europe/Berlin`: those of questions (`yesterday`, `on Monday`), of dates that
+    are given without a time, of headings and of timelines."""
     widest: int = 1000
     """The most candidates that a context considers; the budget decides how many below that."""
     reembed: Reembed = Reembed.BACKGROUND

@@ -79,6 +79,8 @@ def _merge(core: Core, namespace: str, wanted: Sequence[str], *, preview: bool) 
     parts = texts_of(core.store, namespace, found)
     if any(one.superseded_by or one.stage is Stage.DELETED for one in parts):
         raise InputError("a memory that was replaced or forgotten cannot be merged: restore it first")
+    if ending := [one.id for one in parts if one.valid_to]:
+        raise InputError(f"{ending[0]} ends at a date, and what it is merged into would not: remove its valid_to first")
     names = core.new_ids(core.clock())
     whole = _merged(core, next(names), parts)
     if preview:

@@ -65,7 +65,7 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         layout=_layout(core, wanted.get("layout"), budget).sharing_as(budget),
         format=read_choice(Format, settings.format if (form := wanted.get("format")) is None else form, "format"),
         budget=budget if budget is None or isinstance(budget, Budget) else check_tokens(budget),
-        chosen=read_filter({"kinds": wanted.get("kinds")}),
+        chosen=read_filter({"kinds": wanted.get("kinds")}, core.settings.zone),
         now=core.moment(now),
     )
 

@@ -18,6 +18,7 @@ __all__ = [
     "Arguments",
     "ContextArguments",
     "ForgetArguments",
+    "HistoryArguments",
     "RecallArguments",
     "RememberArguments",
     "SessionsArguments",
@@ -31,7 +32,7 @@ _Arguments = TypeVar("_Arguments", bound="Arguments")
 
 _Text = str | UnsetType
 _Texts = list[str] | UnsetType
-_Budget = Annotated[int, Meta(ge=0, description="tokens the whole text may take")] | UnsetType
+_Budget = Annotated[int, Meta(ge=0, description="tokens at most")] | UnsetType
 _Model = Annotated[str, Meta(description="whose tokens")] | UnsetType
 
 
@@ -49,7 +50,7 @@ class RememberArguments(Arguments, frozen=True, kw_only=True):
     event_time: Annotated[str, Meta(description="ISO 8601, when it happened")] | UnsetType = UNSET
     supersedes: Annotated[str, Meta(description="id of a memory that this replaces")] | UnsetType = UNSET
     subject: Annotated[str, Meta(description="as alice/city: ends what was said on it before")] | UnsetType = UNSET
-    id: Annotated[str, Meta(description="reword this memory, add none")] | UnsetType = UNSET
+    id: Annotated[str, Meta(description="reword this memory")] | UnsetType = UNSET
     session: Annotated[str, Meta(description="conversation it comes from")] | UnsetType = UNSET
     role: Annotated[Literal["user", "assistant"], Meta(description="with session: append a turn")] | UnsetType = UNSET
 
@@ -62,7 +63,7 @@ class Question(Arguments, frozen=True, kw_only=True):
     tags: _Texts = UNSET
     session: _Text = UNSET
     since: Annotated[str, Meta(description="ISO 8601")] | UnsetType = UNSET
-    until: _Text = UNSET
+    until: Annotated[str, Meta(description="before, or through a date")] | UnsetType = UNSET
 
 
 class RecallArguments(Question, frozen=True, kw_only=True):
@@ -93,15 +94,21 @@ class ForgetArguments(Arguments, frozen=True, kw_only=True):
     ids: _Texts = UNSET
     session: Annotated[str, Meta(description="instead of ids: all of this conversation")] | UnsetType = UNSET
     hard: Annotated[bool, Meta(description="erase for good, with what was derived")] = False
-    execute: Annotated[bool, Meta(description="do it; otherwise only a preview")] = False
+    execute: Annotated[bool, Meta(description="else only a preview")] = False
     undo: Annotated[bool, Meta(description="bring softly forgotten ids back")] = False
+
+
+class HistoryArguments(Arguments, frozen=True, kw_only=True):
+    """What to tell the history of."""
+
+    subject: str
 
 
 class SessionsArguments(Arguments, frozen=True, kw_only=True):
     """Which conversations, or which turns of one."""
 
     session: Annotated[str, Meta(description="show its turns")] | UnsetType = UNSET
-    after: Annotated[int, Meta(ge=-1, description="turns behind this number")] = -1
+    after: Annotated[int, Meta(ge=-1, description="turns behind this")] = -1
     limit: Annotated[int, Meta(ge=1, le=200)] = 20
 
 

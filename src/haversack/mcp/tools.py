@@ -16,7 +16,7 @@ from haversack.engine.namespace import Namespace
 from haversack.engine.settings import Settings
 from haversack.errors import InputError, NotFoundError
 from haversack.mcp import arguments as takes
-from haversack.mcp.fence import LEAD, fence_hits, fence_sessions, fence_turns
+from haversack.mcp.fence import LEAD, fence_history, fence_hits, fence_sessions, fence_turns
 from haversack.model.memory import Source, Trust
 from haversack.tokens import Counter, counter_for
 
@@ -162,6 +162,11 @@ def _forget(ns: Namespace, said: takes.ForgetArguments, _: ToolOptions) -> Answe
     )
 
 
+def _history(ns: Namespace, said: takes.HistoryArguments, options: ToolOptions) -> Answer:
+    found = ns.knowledge.history(said.subject)
+    return Answer(text=fence_history(found, options.held), memories=tuple(one.id for one in found))
+
+
 def _sessions(ns: Namespace, said: takes.SessionsArguments, options: ToolOptions) -> Answer:
     if said.session is UNSET:
         return Answer(text=fence_sessions(ns.sessions()[: said.limit]))
@@ -260,6 +265,13 @@ TOOLS: tuple[Tool[Any], ...] = (
         takes=takes.WhyArguments,
         scope=Scope.READ,
         run=_why,
+    ),
+    Tool(
+        name="history",
+        about="What a subject was, is and will be.",
+        takes=takes.HistoryArguments,
+        scope=Scope.READ,
+        run=_history,
     ),
     Tool(
         name="sessions",

@@ -9,10 +9,13 @@ from haversack.model.memory import Kind, Memory
 from haversack.model.text import fingerprint_form
 from haversack.model.times import micros
 
-__all__ = ["ENTROPY_BYTES", "ID_LENGTH", "SUBJECT", "claims", "fingerprint", "make_id"]
+__all__ = ["ENTROPY_BYTES", "ID_LENGTH", "MAY_END", "SUBJECT", "claims", "fingerprint", "make_id"]
 
 SUBJECT = "haversack.subject"
 """Metadata field: what a statement is about, like `alice/city`; a newer statement on it ends the older one."""
+
+MAY_END = "haversack.may_end"
+"""Metadata field: ids of statements that this one may have changed; both are kept."""
 
 ENTROPY_BYTES = 10
 ID_LENGTH = 26

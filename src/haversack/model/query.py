@@ -8,7 +8,7 @@ from datetime import datetime
 
 from haversack.model.memory import Json, Kind, Memory, Stage
 
-__all__ = ["Filter"]
+__all__ = ["Filter", "is_replaced"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Filter:
     where: tuple[tuple[str, Json], ...] = ()
     """Metadata fields that must equal these values."""
     as_of: datetime | None = None
-    """Validity is judged at this moment instead of now, and what was superseded later still counts."""
+    """Validity is judged at this moment instead of now."""
 
     def reason_against(self, memory: Memory, now: datetime) -> str | None:
         """The code of the first condition that the memory fails, or None when it passes.
@@ -34,7 +34,7 @@ class Filter:
         Codes, in this order: `deleted`, `superseded`, `expired`, `not_yet_valid`, `no_longer_valid`, `kind`, `tags`,
         `session`, `time`, `metadata`.
         """
-        return _life(memory, self.as_of or now, historical=self.as_of is not None) or self.unmet_by(memory)
+        return _life(memory, self.as_of or now) or self.unmet_by(memory)
 
     def unmet_by(self, memory: Memory) -> str | None:
         """The code of the first stated condition that the memory fails, whatever its stage and validity."""
@@ -54,11 +54,16 @@ def _holds(metadata: Mapping[str, Json], key: str, value: Json) -> bool:
     return key in metadata and metadata[key] == value and isinstance(metadata[key], bool) is isinstance(value, bool)
 
 
-def _life(memory: Memory, moment: datetime, *, historical: bool) -> str | None:
+def is_replaced(memory: Memory) -> bool:
+    """Return whether another memory stands for this one at every moment, not only from the date on that ends it."""
+    return memory.superseded_by is not None and (memory.valid_to is None or memory.duplicate_of is not None)
+
+
+def _life(memory: Memory, moment: datetime) -> str | None:
     ended = memory.valid_to is not None and memory.valid_to <= moment
     if memory.stage is Stage.DELETED:
         return "deleted"
-    if memory.superseded_by is not None and (ended or not historical):
+    if is_replaced(memory) or (ended and memory.superseded_by is not None):
         return "superseded"
     if memory.expires_at is not None and memory.expires_at <= moment:
         return "expired"

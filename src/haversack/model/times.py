@@ -1,8 +1,8 @@
 """Readings of a moment. Every time inside Haversack is an aware datetime in UTC.
 
-Naive datetimes and texts without an offset are read as UTC, dates as the start of their day. Numbers are epoch seconds,
-or milliseconds when they are too large to be seconds before the year 5138. Anything else is an error that names the
-field.
+Naive datetimes and texts without an offset are read as UTC, dates as the start of their day in the zone in which days
+are counted, or its end where a range ends. Numbers are epoch seconds, or milliseconds when they are too large to be
+seconds before the year 5138. Anything else is an error that names the field.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from haversack.errors import InputError
 
-__all__ = ["EPOCH", "Moment", "from_micros", "hours_between", "micros", "read_now", "read_time"]
+__all__ = ["EPOCH", "Moment", "from_micros", "hours_between", "micros", "read_now", "read_range", "read_time"]
 
 Moment: TypeAlias = "datetime | date | int | float | str"
 """What callers may pass for a time."""
@@ -27,16 +27,17 @@ _NAMED_UTC = re.compile(r" ?(?:UTC|GMT)$")
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
 
-def read_time(value: Moment, field: str = "time") -> datetime:
+def read_time(value: Moment, field: str = "time", zone: tzinfo = UTC) -> datetime:
     """The moment in UTC; raises InputError that names `field` for what cannot be one.
 
-    Zero, negative and boolean numbers are refused: in records they mean "unknown", not 1970.
+    A date is the start of its day in `zone`. Zero, negative and boolean numbers are refused: in records they mean
+    "unknown", not 1970.
     """
     if isinstance(value, datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=UTC)
         return _within(moment, value, field)
     if isinstance(value, date):
-        return _within(datetime.combine(value, time(), UTC), value, field)
+        return _within(datetime.combine(value, time(), zone), value, field)
     if isinstance(value, bool):
         raise _refused(value, field)
     if isinstance(value, int | float):
@@ -45,8 +46,29 @@ def read_time(value: Moment, field: str = "time") -> datetime:
         except OverflowError:  # a whole number of hundreds of digits
             raise _refused(value, field) from None
     if isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] - the edge where callers are checked
-        return _from_text(value, field)
+        return _from_text(value, field, zone)
     raise _refused(value, field)
+
+
+def read_range(since: Moment | None, until: Moment | None, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """The moments from which and before which a range lies; a date as its end takes the whole day in.
+
+    Raises InputError for a range in which nothing can lie.
+    """
+    start = None if since is None else read_time(since, "since", zone)
+    day = None if until is None else _day_of(until)
+    if until is None:
+        return start, None
+    if day is None or day == date.max:
+        end = read_time(until, "until", zone)
+    else:
+        end = read_time(day + timedelta(days=1), "until", zone)
+    if start is not None and end <= start:
+        raise InputError(
+            f"nothing lies between since={since!s} and until={until!s}: `until` is the first moment that is left out, "
+            "or a date, whose whole day is taken in"
+        )
+    return start, end
 
 
 def read_now(value: Moment, zone: tzinfo, field: str = "now") -> datetime:
@@ -94,7 +116,19 @@ def _from_number(seconds: float, given: object, field: str) -> datetime:
         raise _refused(given, field) from None
 
 
-def _from_text(text: str, field: str) -> datetime:
+def _day_of(value: Moment) -> date | None:
+    """The day that is named without a time of day."""
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value.strip().upper())
+        except ValueError:
+            return None
+    return value if isinstance(value, date) and not isinstance(value, datetime) else None
+
+
+def _from_text(text: str, field: str, zone: tzinfo) -> datetime:
+    if (day := _day_of(text)) is not None:
+        return _within(datetime.combine(day, time(), zone), text, field)
     stripped = text.strip()
     if _NUMBER.fullmatch(stripped):
         return _from_number(float(stripped), text, field)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haversack.model.memory import Kind, Memory, Stage, Trust
+from haversack.model.query import is_replaced
 from haversack.model.times import micros
 from haversack.scoring.cues import mentions_name, mentions_number, mentions_time, states_preference
 
@@ -34,7 +35,8 @@ class Flag(IntFlag):
     PRESENT = 1
     """The row still stands for a memory of the store."""
     DELETED = 2
-    SUPERSEDED = 4
+    REPLACED = 4
+    """Another memory stands for it at every moment; what ends at a date has that date instead."""
     PINNED = 8
     QUESTION = 16
     """A short text that asks."""
@@ -121,7 +123,7 @@ def _flags(memory: Memory, words: AbstractSet[str]) -> int:
     return (
         _PRESENT
         + _DELETED * (memory.stage is Stage.DELETED)
-        + _SUPERSEDED * (memory.superseded_by is not None)
+        + _REPLACED * is_replaced(memory)
         + _PINNED * memory.pinned
         + _QUESTION * asks
         + _TIMELY * mentions_time(start, words)
@@ -133,7 +135,7 @@ def _flags(memory: Memory, words: AbstractSet[str]) -> int:
 
 
 # plain numbers: the members of an IntFlag add up ten times slower, and this runs once for each memory
-_PRESENT, _DELETED, _SUPERSEDED, _PINNED, _QUESTION, _TIMELY, _, _ASKS, _COUNTS, _NAMES, _PREFERS = map(int, Flag)
+_PRESENT, _DELETED, _REPLACED, _PINNED, _QUESTION, _TIMELY, _, _ASKS, _COUNTS, _NAMES, _PREFERS = map(int, Flag)
 
 
 class Columns:

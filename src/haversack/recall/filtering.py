@@ -38,7 +38,7 @@ def allowed(index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002 
 
 def _alive(index: Index, filter: Filter, now: datetime) -> Mask:  # noqa: A002
     columns, moment = index.columns, micros(filter.as_of or now)
-    bad = Flag.PRESENT | Flag.DELETED | (0 if filter.as_of else Flag.SUPERSEDED)
+    bad = Flag.PRESENT | Flag.DELETED | Flag.REPLACED
     mask = (columns.flags & np.uint8(bad)) == Flag.PRESENT
     if index.dated:
         mask &= (columns.valid_from <= moment) & (columns.valid_to > moment)

@@ -21,7 +21,7 @@ from haversack.recall.postings import Postings, Run
 
 __all__ = ["FORMAT", "dump", "load"]
 
-FORMAT = 6
+FORMAT = 7
 """Changes whenever an index of the same memories would hold other arrays."""
 _PART = 16_000_000
 _ALIGNED = 16

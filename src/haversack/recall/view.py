@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import time as clock
 from typing import cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from haversack.embed.embedder import AskedWords, Vectors, WordVectors
 from haversack.model.memory import Json, Memory
 from haversack.model.query import Filter
-from haversack.model.times import micros
+from haversack.model.times import EPOCH, micros
 from haversack.recall.columns import Flag
 from haversack.recall.facets import field_key, is_filed_exactly
 from haversack.recall.filtering import Mask, allowed
@@ -159,12 +160,12 @@ class View:
     ) -> tuple[list[str], dict[int, int]]:
         """Ids of what passes the filter, newest first, behind the first `skip`; and how many there are, by day number.
 
-        Days count from the epoch, in UTC. Of one namespace.
+        Days count from the epoch and begin in `now`'s own time zone. Of one namespace.
         """
         (part,) = self.parts
         columns, rows = part.index.columns, np.flatnonzero(part.mask(filter, now))
         order = np.lexsort((-columns.born[rows], -columns.time[rows]))[skip : skip + top_k]
-        days, counts = np.unique(columns.time[rows] // _DAY, return_counts=True)
+        days, counts = np.unique(_days(columns.time[rows], now.tzinfo or UTC), return_counts=True)
         return [part.index.ids[row] for row in rows[order].tolist()], dict(
             zip(days.tolist(), counts.tolist(), strict=True)
         )
@@ -199,10 +200,15 @@ class View:
         found = part.memories(cast("list[int]", rows.tolist()))
         return [(one, score) for one, score in zip(found, scores.tolist(), strict=True) if one is not None]
 
-    def filed(self, field: str, value: Json) -> list[str]:
-        """Ids of all memories whose metadata field has that value, also of those that ended, oldest first."""
+    def filed(self, field: str, value: Json, *, after: datetime | None = None) -> list[str]:
+        """Ids of all memories whose metadata field has that value, also of those that ended, oldest first.
+
+        With `after`, without those that end by then.
+        """
         (part,) = self.parts
         rows, _ = part.index.holders(part.index.facets, field_key(field, value))
+        if after is not None:
+            rows = rows[part.index.columns.valid_to[rows] > micros(after)]
         return [part.index.ids[row] for row in rows.tolist()]
 
     def _rank(self, part: IndexView, asked: Asked, masks: Sequence[Mask], limit: int | None) -> list[Ranking]:
@@ -219,6 +225,14 @@ class View:
         latest, exact = grasp.question.latest, grasp.question.exact
         ranking = rank(index, pool, self.learned, asked.weights, now=micros(asked.now), latest=latest, exact=exact)
         return [ranking.first(index.columns.born, mask, limit) for mask in masks]
+
+
+def _days(times: NDArray[np.int64], zone: tzinfo) -> NDArray[np.int64]:
+    """The day of each time, counted from the epoch; days begin in the zone."""
+    utc = np.unique(times // _DAY)
+    days = np.unique(np.concatenate([utc - 1, utc, utc + 1]))  # no zone is a day from UTC
+    starts = [micros(datetime.combine(EPOCH.date() + timedelta(days=day), clock(), zone)) for day in days.tolist()]
+    return days[np.searchsorted(np.array(starts, np.int64), times, side="right") - 1]
 
 
 def _listed(index: Index, mask: Mask, limit: int, *, only_pinned: bool) -> Ranking:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from haversack.model.memory import Kind, Source, Trust
@@ -40,6 +41,11 @@ Ids = Annotated[list[Id], Field(max_length=MOST_ITEMS)]
 Weighting = Annotated[dict[Label, Annotated[float, Field(ge=0, le=1_000_000)]], Field(max_length=100)]
 Unit = Annotated[float, Field(ge=0, le=1)]
 When = Annotated[str | float, Field(description="ISO 8601, or seconds or milliseconds since 1970")]
+_UNTIL = (
+    "The first moment that is left out, as ISO 8601 or seconds or milliseconds since 1970; or a date, taken in whole"
+)
+End = Annotated[str | float, Field(description=_UNTIL)]
+UntilQuery = Annotated[str | None, Query(max_length=100, description=_UNTIL)]
 Format = Literal["markdown", "xml", "json", "plain"]
 Metadata = dict[Label, JsonValue]
 
@@ -130,7 +136,7 @@ class Conditions(Body):
     tags: Labels | None = None
     session: Label | None = None
     since: When | None = None
-    until: When | None = None
+    until: End | None = None
     where: Metadata | None = None
     as_of: When | None = None
 

@@ -74,3 +74,15 @@ def test_a_newer_statement_ends_the_older_one_and_the_past_can_be_asked(run: Run
     assert [hit["memory"]["content"] for hit in then] == ["Alice lives in Rome"]
     late = run("remember", "Alice lives in Bern", "--subject", "alice/city", "--at", "2025-12-01")
     assert "is kept but not recalled" in late.err
+
+
+def test_the_history_of_a_subject_says_from_when_until_when(run: Run) -> None:
+    with haversack.open("haversack.db") as sack:
+        ns = sack.namespace()
+        ns.remember("Alice lives in Oslo", subject="alice/city", valid_from="2027-05-01")
+        ns.remember("Alice lives in Rome", subject="alice/city", event_time="2026-01-01")
+    lines = [line.split() for line in run("history", "alice/city").out.splitlines()[1:]]
+    assert [[line[0], line[2], line[-1]] for line in lines[:1]] == [["2026-01-01", "2027-05-01", "Rome"]]
+    assert [[line[0], line[-1]] for line in lines[1:]] == [["2027-05-01", "Oslo"]]
+    assert [one["content"][-4:] for one in run("history", "alice/city", "--json").data] == ["Rome", "Oslo"]
+    assert run("history", "bob/city").err == "nothing was told on 'bob/city'\n"

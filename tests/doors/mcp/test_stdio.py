@@ -50,7 +50,15 @@ def test_everything_is_listed(tmp_path: Path, mode: str) -> None:
     async def work() -> None:
         async with served(tmp_path / "m.db", mode=mode) as client:
             tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == ["remember", "recall", "context", "forget", "why", "sessions"]
+            assert [tool.name for tool in tools] == [
+                "remember",
+                "recall",
+                "context",
+                "forget",
+                "why",
+                "history",
+                "sessions",
+            ]
             assert client.instructions is not None
             assert "quoted data" in client.instructions
             resources = (await client.list_resources()).resources
@@ -75,6 +83,11 @@ def test_a_day_with_every_tool(tmp_path: Path, mode: str) -> None:
             assert packed.meta["haversack"]["kept"][0]["id"] == first
             why = await client.call_tool("why", {"query": "Zoë Zürich", "id": first, "budget": 100})
             assert words(why).startswith(f"{first}: kept at pack: fits")
+            await remember(client, "Zoë lives in Bern", subject="zoe/city", event_time="2026-01-02")
+            await remember(client, "Zoë lives in Chur", subject="zoe/city", event_time="2026-02-03")
+            told = words(await client.call_tool("history", {"subject": "zoe/city"}))
+            assert 'from="2026-01-02T00:00Z" until="2026-02-03T00:00Z">Zoë lives in Bern</memory>' in told
+            assert 'from="2026-02-03T00:00Z">Zoë lives in Chur</memory>' in told
             await client.call_tool("remember", {"content": "And the trams?", "session": "s2", "role": "user"})
             assert 'id="s2" turns="1"' in words(await client.call_tool("sessions", {}))
             assert ">And the trams?</turn>" in words(await client.call_tool("sessions", {"session": "s2"}))

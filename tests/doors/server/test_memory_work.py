@@ -232,3 +232,11 @@ def test_the_list_of_jobs_is_of_the_latest(http: Call, sack: Haversack):
         sack.jobs.wait(each, 10)
     ids.sort()  # of one millisecond, in any order
     assert [job.id for job in sack.jobs.all(limit=2)] == ids[1:]
+
+
+def test_the_history_of_a_subject_is_told_in_order(http: Call):
+    keep(http, "Alice lives in Oslo", subject="alice/city", valid_from="2027-05-01T00:00:00Z")
+    keep(http, "Alice lives in Rome", subject="alice/city", event_time="2026-01-01T00:00:00Z")
+    found = http("GET", f"{NS}/history?subject=alice/city").json()["memories"]
+    told = [(one["content"], (one["valid_to"] or "open")[:10]) for one in found]
+    assert told == [("Alice lives in Rome", "2027-05-01"), ("Alice lives in Oslo", "open")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from haversack.engine.namespace import Namespace
@@ -60,3 +62,19 @@ def test_what_makes_no_sense_is_refused(ns: Namespace) -> None:
         ns.knowledge.reach("Alice", depth=0)
     with pytest.raises(InputError, match="a subject, a predicate"):
         ns.knowledge.relate("Alice", " ", "Bob")
+
+
+def test_the_history_of_a_subject_tells_what_is_true_when(ns: Namespace) -> None:
+    ns.remember("Alice lives in Oslo", subject="alice/city", valid_from="2027-05-01")
+    rome = ns.remember("Alice lives in Rome", subject="Alice/City", event_time="2026-01-01")
+    ns.remember("Bob lives in Bern", subject="bob/city")
+    told = ns.knowledge.history(" ALICE/city")
+    assert [(one.content, one.valid_from, one.valid_to) for one in told] == [
+        ("Alice lives in Rome", datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 5, 1, tzinfo=UTC)),
+        ("Alice lives in Oslo", datetime(2027, 5, 1, tzinfo=UTC), None),
+    ]
+    ns.knowledge.relate("Alice", "works at", "Acme", single=True)
+    assert [one.content for one in ns.knowledge.history("alice/works at")] == ["Alice works at Acme"]
+    ns.forget(rome.id)
+    assert [one.content for one in ns.knowledge.history("alice/city")] == ["Alice lives in Oslo"]
+    assert ns.knowledge.history("nobody") == []

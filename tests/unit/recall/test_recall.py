@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import pytest
@@ -170,7 +170,7 @@ def test_what_is_over_does_not_answer(store: MemoryStore, put: Put) -> None:
     past, future = datetime(2024, 5, 20, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
     changed = (
         replace(deleted, stage=Stage.DELETED),
-        replace(superseded, superseded_by=live.id),
+        replace(superseded, superseded_by=live.id, valid_to=past + timedelta(days=1)),
         replace(expired, expires_at=past),
         replace(ended, valid_to=past),
         replace(early, valid_from=future),

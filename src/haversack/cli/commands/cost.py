@@ -18,7 +18,7 @@ __all__ = ["COMMANDS"]
     "--by", type=click.Choice(list(GROUPINGS)), default="purpose", show_default=True, help="What a row stands for."
 )
 @click.option("--since", metavar="TIME", help="Calls at or after (ISO 8601).")
-@click.option("--until", metavar="TIME", help="Calls before.")
+@click.option("--until", metavar="TIME", help="Calls before, or through this date.")
 @click.option("--all", "everywhere", is_flag=True, help="Of all namespaces.")
 @place
 def cost(place: Place, by: str, since: str | None, until: str | None, *, everywhere: bool) -> None:

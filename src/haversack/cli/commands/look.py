@@ -1,4 +1,4 @@
-"""`sessions` and `stats`: what is there."""
+"""`sessions`, `history` and `stats`: what is there."""
 
 from __future__ import annotations
 
@@ -42,6 +42,25 @@ def sessions(place: Place, session_id: str | None, limit: int) -> None:
         return
     rows = [(turn.position, turn.at, turn.message.name or turn.message.role, turn.message.text) for turn in turns]
     show.table(("#", "at", "who", "said"), rows)
+
+
+@click.command()
+@click.argument("subject")
+@place
+def history(place: Place, subject: str) -> None:
+    """Show what was told on SUBJECT, and from when until when each of it is true.
+
+    \b
+    Example:
+      haversack history alice/city
+    """
+    with place.open_namespace() as ns:
+        found = ns.knowledge.history(subject)
+    if place.as_json:
+        show.json_line(found)
+        return
+    rows = [(one.valid_from or one.event_time, one.valid_to, one.id, one.content) for one in found]
+    show.table(("from", "until", "id", "content"), rows, empty=f"nothing was told on {subject!r}")
 
 
 @click.command()
@@ -104,4 +123,4 @@ def trimmed(place: Place, least: int) -> None:
     )
 
 
-COMMANDS = [sessions, stats, trimmed]
+COMMANDS = [sessions, history, stats, trimmed]

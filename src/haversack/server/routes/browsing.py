@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from haversack.model.memory import Kind
 from haversack.server.caller import ReadNs, WriteNs
-from haversack.server.requests import Body, Ids
+from haversack.server.requests import Body, Ids, UntilQuery
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import MemoryShape, answer, memory_shape
 
@@ -61,7 +61,7 @@ def get_timeline(
     tag: Annotated[list[str] | None, Query(max_length=50)] = None,
     session: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
     since: Annotated[str | None, Query(max_length=100)] = None,
-    until: Annotated[str | None, Query(max_length=100)] = None,
+    until: UntilQuery = None,
 ) -> Response:
     """Memories by when they were said or happened, newest first, and how many there are on each day."""
     found = here.ns.timeline(skip=skip, limit=limit, kinds=kind, tags=tag, session=session, since=since, until=until)

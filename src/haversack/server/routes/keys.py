@@ -20,7 +20,7 @@ from haversack.errors import NotFoundError
 from haversack.guard.refusal import Refused
 from haversack.model.times import read_time
 from haversack.server.caller import AdminCaller, Caller
-from haversack.server.requests import Body
+from haversack.server.requests import Body, UntilQuery
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import DeedShape, IssuedShape, KeyShape, answer, deed_shape, key_shape
 
@@ -130,7 +130,7 @@ def list_audit(
     namespace: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
     did: Annotated[str | None, Query(min_length=1, max_length=100)] = None,
     since: Annotated[str | None, Query(max_length=100)] = None,
-    until: Annotated[str | None, Query(max_length=100)] = None,
+    until: UntilQuery = None,
 ) -> Response:
     """Who did what to which memory when, in the caller's namespaces."""
     found = _deeds(caller, cursor, namespace=namespace, did=did, since=since, until=until)
@@ -146,7 +146,7 @@ def list_audit(
 def export_audit(
     caller: AdminCaller,
     since: Annotated[str | None, Query(max_length=100)] = None,
-    until: Annotated[str | None, Query(max_length=100)] = None,
+    until: UntilQuery = None,
 ) -> Response:
     """The audit as lines of JSON, to keep elsewhere."""
     found = _deeds(caller, "", namespace=None, did=None, since=since, until=until)
@@ -236,13 +236,7 @@ def _deeds(
     caller: Caller, cursor: str, *, namespace: str | None, did: str | None, since: str | None, until: str | None
 ) -> Iterator[DeedShape]:
     """Entries about namespaces that the caller reaches; those about keys are for callers who reach all."""
-    found = caller.sack.audit.read(
-        after=cursor,
-        namespace=namespace,
-        did=did,
-        since=None if since is None else read_time(since, "since"),
-        until=None if until is None else read_time(until, "until"),
-    )
+    found = caller.sack.audit.read(after=cursor, namespace=namespace, did=did, since=since, until=until)
     return (deed_shape(deed) for deed in found if _may_see(caller, deed))
 
 

@@ -69,6 +69,12 @@ class Hops(TypedDict):
     relations: list[HopShape]
 
 
+class SubjectHistory(TypedDict):
+    """In the order in which it was, is or will be true."""
+
+    memories: list[MemoryShape]
+
+
 @router.post(
     "/memories/{memory_id:label}/correct", response_model=MemoryShape, status_code=201, responses=problems(409)
 )
@@ -117,6 +123,14 @@ def list_relations(
     here.note("list", ids=[hop.memory.id for hop in found])
     rows = [HopShape(memory=memory_shape(hop.memory), distance=hop.distance, path=list(hop.path)) for hop in found]
     return answer(Hops(relations=rows))
+
+
+@router.get("/history", response_model=SubjectHistory, responses=PROBLEMS)
+def get_subject_history(here: ReadNs, subject: Annotated[str, Query(min_length=1, max_length=1000)]) -> Response:
+    """What was told on a subject, and from when until when each of it is true."""
+    found = here.ns.knowledge.history(subject)
+    here.note("list", ids=[memory.id for memory in found])
+    return answer(SubjectHistory(memories=[memory_shape(memory) for memory in found]))
 
 
 def _told(here: In, did: str, memory: Memory, *, status: int = 200) -> Response:

@@ -18,7 +18,15 @@ from haversack.errors import InputError
 from haversack.guard.refusal import Refused
 from haversack.model.memory import Kind, Memory
 from haversack.server.caller import In, ReadNs, WriteNs
-from haversack.server.requests import Body, FeedbackBody, ForgetBody, MemoriesBody, MemoryBody, MemoryChanges
+from haversack.server.requests import (
+    Body,
+    FeedbackBody,
+    ForgetBody,
+    MemoriesBody,
+    MemoryBody,
+    MemoryChanges,
+    UntilQuery,
+)
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import MemoryShape, Moment, answer, memory_shape
 
@@ -108,7 +116,7 @@ def list_memories(
     tag: Annotated[list[str] | None, Query(max_length=50)] = None,
     session: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
     since: Annotated[str | None, Query(max_length=100)] = None,
-    until: Annotated[str | None, Query(max_length=100)] = None,
+    until: UntilQuery = None,
 ) -> Response:
     """Memories in the order of their last change, page by page; nothing is missed, whatever changes meanwhile."""
     found = here.ns.page(

@@ -15,7 +15,7 @@ from haversack.engine.namespace import Namespace
 from haversack.errors import NotFoundError
 from haversack.llm.cost import GROUPINGS, total_by
 from haversack.server.caller import ReadNs, WriteNs
-from haversack.server.requests import Body, Label
+from haversack.server.requests import Body, Label, UntilQuery
 from haversack.server.routes.declare import PROBLEMS, StrictRoute, problems
 from haversack.server.shapes import JobShape, answer, job_shape
 
@@ -86,7 +86,7 @@ def get_costs(
     here: ReadNs,
     by: Annotated[str, Query(pattern=f"^({'|'.join(GROUPINGS)})$")] = "purpose",
     since: Annotated[str | None, Query(max_length=100)] = None,
-    until: Annotated[str | None, Query(max_length=100)] = None,
+    until: UntilQuery = None,
 ) -> Response:
     """What calls of models for memory work took: tokens, and dollars where the settings have prices."""
     calls = here.ns.costs(since=since, until=until)

@@ -1,0 +1,1 @@
+"""Whether the memory says what is so: sets of our own writing."""
