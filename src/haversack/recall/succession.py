@@ -19,7 +19,7 @@ _TOP = 64
 _READ = 400
 """How many of the best candidates may take up what one of the first said."""
 _SELDOM, _SELDOM_SHARE = 3, 0.005
-"""Candidates that may have a word which tells what one is about, and their share of many."""
+"""Candidates that may have a word which tells what one is about, and their share of many; of few it tells nothing."""
 _FEW = 8
 """Candidates below which what is usual among them says nothing."""
 _ALIKE = 0.4
@@ -68,12 +68,12 @@ def taken_up(index: Index, rows: Rows, odds: Floats, stated: NDArray[np.bool_], 
     So the later one has a word of the earlier one that few candidates have, is by the same speaker, and `stated` as
     it is. Talk is compared only for questions that ask for the `latest`. Needs an embedder with word pieces.
     """
+    if index.vocabulary is None:
+        return None
     read = np.argsort(-odds, kind="stable")[:_READ]
     flat, ends = index.pieces.of(rows[read])
-    if not len(flat):
-        return None
     held = np.bincount(flat)
-    seldom = held.take(flat) <= max(_SELDOM, _SELDOM_SHARE * len(read))
+    seldom = held.take(flat) <= max(min(_SELDOM, len(read) // _FEW), _SELDOM_SHARE * len(read))
     telling = np.zeros((len(read), len(held)), np.bool_)
     telling[np.repeat(np.arange(len(read)), np.diff(ends, prepend=0))[seldom], flat[seldom]] = True
     speaker, time, said, raised = (

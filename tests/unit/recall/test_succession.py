@@ -177,12 +177,12 @@ LATENESS = [
 @pytest.mark.parametrize(
     ("talk", "latest", "stated", "gains"),
     [
-        ([BOOK, GONE, *LATENESS], True, False, [False, True]),
-        ([BOOK, GONE, *LATENESS], False, False, [False, False]),
-        ([BOOK, GONE, *LATENESS], False, True, [False, True]),
-        ([GONE, BOOK, *LATENESS], False, True, [False, True]),
-        ([BOOK, ("Ben", GONE[1]), *LATENESS], True, False, [False, False]),
-        ([BOOK, ("Ada", "We are on a boat to Goes."), *LATENESS], True, False, [False, False]),
+        ([BOOK, GONE, *LATENESS * 3], True, False, [False, True]),
+        ([BOOK, GONE, *LATENESS * 3], False, False, [False, False]),
+        ([BOOK, GONE, *LATENESS * 3], False, True, [False, True]),
+        ([GONE, BOOK, *LATENESS * 3], False, True, [False, True]),
+        ([BOOK, ("Ben", GONE[1]), *LATENESS * 3], True, False, [False, False]),
+        ([BOOK, ("Ada", "We are on a boat to Goes."), *LATENESS * 3], True, False, [False, False]),
     ],
 )
 def test_who_takes_up_what_was_said_gains(
