@@ -148,7 +148,7 @@ class MemorySettings:
     min_relevance: float = 0.05
     """What is less relevant to the question (0 to 1) stays out of contexts and prompts, unless it is pinned; 0: nothing
     does."""
-    min_evidence_per_1000: float = 0.06
+    min_evidence_per_1000: float = 0.08
     """Memories of a prompt end where the next 1,000 tokens would add less than this share to the evidence that is to be
     expected by then; 0: they take all that the layout gives them."""
     supporting_context: SupportingContextConfig = field(default_factory=SupportingContextConfig)

@@ -40,14 +40,15 @@ def clues_of(
 ) -> Clues | None:
     """Return the clues; None where the wording does not tell what the question is about.
 
-    So it is with a follow-up ("and why?"), a long message, a script other than Latin, for which they were not learned,
-    and a day that some memory names in its own way. `features` are those of the candidates, `soft` and `late` the likeness of the nearest.
+    So it is with a follow-up ("and why?"), a long message, a day that some memory names in its own way, and words in a
+    script other than Latin that any memory has: for those they were not learned. `features` are those of the candidates, `soft` and `late` the likeness of the nearest.
     """
     own = dict(list(question.keys.items())[: question.own])
-    told = any(term.key not in own for term in terms)
-    if told or says_little(own.values()) or len(own) > _MOST_WORDS or _is_foreign(question.text):
-        return None
     known = {term.key: term.weight for term in terms if term.key in own}
+    if len(known) < len(terms) or says_little(own.values()) or len(own) > _MOST_WORDS:
+        return None
+    if known and _is_foreign(question.text):
+        return None
     unknown = {word for key, word in own.items() if key not in known}
     mass = sum(known.values()) + len(unknown) * inverse_frequency(index.present, 0)
     return Clues(

@@ -14,7 +14,12 @@ from haversack.recall.question import read
 from haversack.scoring.answered import Clues
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-TEXTS = ("The kayak is red.", "The red kayak leaks.", "Bread at nine.", "Ferry on 05/03/2026.")
+TEXTS = (
+    "The kayak is red.",
+    "The red kayak leaks.",
+    "Bread at nine.",
+    "Ferry on 05/03/2026: \u0412\u043e\u043b\u0433\u0430.",
+)
 RED, LEAKS = math.log(1 + 2.5 / 2.5), math.log(1 + 3.5 / 1.5)
 NEVER = math.log(1 + 4.5 / 0.5)
 
@@ -75,16 +80,8 @@ def test_a_strange_name_stands_with_a_capital_inside_a_sentence(query: str, *, s
 
 
 def test_a_speaker_is_named_with_or_without_an_s() -> None:
-    assert [
-        clues.speaker
-        for query in ("Mira's boat", "boat of Mira\u2019s", "mira boat", "a boat")
-        if (clues := asked(query))
-    ] == [
-        True,
-        True,
-        True,
-        False,
-    ]
+    found = [asked(query) for query in ("Mira's boat", "boat of Mira\u2019s", "mira boat", "a boat")]
+    assert [clues is not None and clues.speaker for clues in found] == [True, True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -96,13 +93,18 @@ def test_a_speaker_is_named_with_or_without_an_s() -> None:
         "pourquoi \u00e7a ?",
         "go on, please",
         "March 5th",
-        "\u706b\u661f\u7684\u603b\u7edf",
-        "\u041a\u0442\u043e \u044d\u0442\u043e \u0441\u043a\u0430\u0437\u0430\u043b?",
+        "\u0413\u0434\u0435 \u0412\u043e\u043b\u0433\u0430?",
         " ".join(f"word{n}" for n in range(25)),
     ],
 )
 def test_a_question_that_does_not_say_what_it_is_about_gives_no_clue(query: str) -> None:
     assert asked(query) is None
+
+
+def test_another_script_is_a_clue_where_no_memory_has_a_word_of_it() -> None:
+    clues = asked("\u041a\u0442\u043e \u044d\u0442\u043e \u0441\u043a\u0430\u0437\u0430\u043b?")
+    assert clues is not None
+    assert clues.known == 0
 
 
 def test_how_the_best_stands_out() -> None:
