@@ -66,8 +66,8 @@ class Context:
 
     @property
     def unanswered(self) -> bool:
-        """Whether the text is empty because nothing that was found is relevant enough."""
-        return not self.items and any(row.reason == Reason.BELOW_FLOOR for row in self.verdicts)
+        """Whether the text is empty because nothing was found, or nothing that is relevant enough."""
+        return not self.items and all(row.reason == Reason.BELOW_FLOOR for row in self.verdicts)
 
     @property
     def kept(self) -> list[Verdict]:

@@ -48,6 +48,12 @@ def test_a_question_about_nothing_here_leaves_the_context_empty_and_says_so(ns: 
     assert {(row.verdict, row.reason, row.stage) for row in packed.verdicts} == {("filtered", "below_floor", "filter")}
 
 
+def test_an_empty_store_answers_nothing_and_no_room_is_no_lack_of_answers(ns: Namespace) -> None:
+    assert not ns.context("What is Bo allergic to?", budget=0).unanswered
+    with haversack.open(":memory:") as sack:
+        assert sack.namespace().context("What is Bo allergic to?", budget=500).unanswered
+
+
 def test_an_answer_stands_and_what_is_beside_it_may(ns: Namespace) -> None:
     packed = ns.context("What is Bo allergic to?", budget=500)
     assert NOTES[3] in packed.text

@@ -91,7 +91,7 @@ class ContextShape(TypedDict):
     value: float
     behind: int
     unanswered: bool
-    """Whether the text is empty because nothing that was found is relevant enough."""
+    """Whether the text is empty because nothing was found, or nothing that is relevant enough."""
     items: list[str]
     sections: list[SectionShape]
     verdicts: list[VerdictShape]
