@@ -19,6 +19,8 @@ from haversack.scoring.cues import asks_for_a_piece_of_work, mentions_time, says
 __all__ = ["clues_of", "relevances", "stand_out"]
 
 Floats = NDArray[np.float32]
+_FEW = 5
+"""In a namespace of fewer memories nothing is common or rare, and all of them cost little."""
 _MOST_WORDS = 24
 """A longer message is about several things, of which some may be new."""
 _LAST_LATIN = "\u024f"
@@ -40,12 +42,13 @@ def clues_of(
 ) -> Clues | None:
     """Return the clues; None where the wording does not tell what the question is about.
 
-    So it is with a follow-up ("and why?"), a long message, a day that some memory names in its own way, and words in a
-    script other than Latin that any memory has: for those they were not learned. `features` are those of the candidates, `soft` and `late` the likeness of the nearest.
+    So it is in a namespace of very few memories, and with a follow-up ("and why?"), a long message, a day that some
+    memory names in its own way, and words in a script other than Latin that any memory has: for those nothing was
+    learned. `features` are those of the candidates, `soft` and `late` the likeness of the nearest.
     """
     own = dict(list(question.keys.items())[: question.own])
     known = {term.key: term.weight for term in terms if term.key in own}
-    if len(known) < len(terms) or says_little(own.values()) or len(own) > _MOST_WORDS:
+    if index.present < _FEW or len(known) < len(terms) or says_little(own.values()) or len(own) > _MOST_WORDS:
         return None
     if known and _is_foreign(question.text):
         return None

@@ -42,10 +42,10 @@ _LITTLE = frozenset(
     sorry start still stop such summarise summarize sure tell than thank thanks that the their them then there these
     they thing things think this those to too try two understand up us use very want was we well were what when where
     whether which who whom whose why will with would wrong yes yet you your yours
-    aber als auch auf bedeutet bitte da danke das dann den der die doch du ein eine er es genau ich in ist ja kannst mehr
-    mit nein nicht noch nochmal oder sie so und uns warum was weiter wann wer weshalb wie wieso wir wo
-    ainsi alors aussi avec ca ce cela ces comment continue dans de des donc elle encore est et il je la le les mais
-    merci non nous ou oui plus pour pourquoi quand que quel quelle qui quoi sur tu un une vous
+    aber als auch auf bedeutet bitte da danke das dann den der die doch du ein eine er es genau ich in ist ja kannst
+    mehr mit nein nicht noch nochmal oder sie so und uns warum was weiter wann wer weshalb wie wieso wir wo
+    ainsi alors aussi avec ca ce cela ces comment continue dans de des donc elle encore est et il je la le
+    les mais merci non nous ou oui plus pour pourquoi quand que quel quelle qui quoi sur tu un une vous
     algo como con cual cuando de del donde el ella en entonces es eso esto gracias la las lo los mas muy no o otra
     otro para pero por porque que quien si sigue sin su un una y ya yo
     allora anche ancora che chi come con cosa cosi di dove e grazie il io lei lo lui ma no non o perche piu poi qual

@@ -100,7 +100,13 @@ def test_remember_recall_context_why_and_stats_agree(run: Run) -> None:
 
 
 def test_a_question_about_nothing_there_says_so(run: Run) -> None:
-    for words in ("Alice prefers metric units", "Piano lessons are on Thursdays.", "Bo carries tablets."):
+    for words in (
+        "Alice prefers metric units",
+        "Piano lessons are on Thursdays.",
+        "Bo carries tablets.",
+        "The kayak is red.",
+        "Rent is due.",
+    ):
         run("remember", words, "--store", "m.db")
     strange = ("Which enzyme cuts DNA at palindromes?", "--store", "m.db")
     empty = run("context", *strange)

@@ -46,7 +46,13 @@ def test_a_context_fits_and_explains_itself(http: Call):
 
 
 def test_what_hardly_answers_stays_out_and_the_answer_says_so(http: Call):
-    for text in ("Alice sails a boat called Petrel.", "Piano lessons are on Thursdays.", "Bo carries tablets."):
+    for text in (
+        "Alice sails a boat called Petrel.",
+        "Piano lessons are on Thursdays.",
+        "Bo carries tablets.",
+        "The kayak is red.",
+        "Rent is due.",
+    ):
         http("POST", f"{NS}/memories", json={"content": text})
     strange: dict[str, object] = {"query": "Which enzyme cuts DNA at palindromes?"}
     relevance = {

@@ -48,6 +48,15 @@ def test_a_question_about_nothing_here_leaves_the_context_empty_and_says_so(ns: 
     assert {(row.verdict, row.reason, row.stage) for row in packed.verdicts} == {("filtered", "below_floor", "filter")}
 
 
+def test_a_handful_of_memories_stands_whatever_is_asked() -> None:
+    with haversack.open(":memory:") as sack:
+        ns = sack.namespace()
+        ns.remember_many(NOTES[:4])
+        assert ns.context(STRANGE, budget=500).items
+        ns.remember(NOTES[4])
+        assert ns.context(STRANGE, budget=500).unanswered
+
+
 def test_an_empty_store_answers_nothing_and_no_room_is_no_lack_of_answers(ns: Namespace) -> None:
     assert not ns.context("What is Bo allergic to?", budget=0).unanswered
     with haversack.open(":memory:") as sack:

@@ -18,10 +18,11 @@ TEXTS = (
     "The kayak is red.",
     "The red kayak leaks.",
     "Bread at nine.",
+    "Tea at four.",
     "Ferry on 05/03/2026: \u0412\u043e\u043b\u0433\u0430.",
 )
-RED, LEAKS = math.log(1 + 2.5 / 2.5), math.log(1 + 3.5 / 1.5)
-NEVER = math.log(1 + 4.5 / 0.5)
+RED, LEAKS = math.log(1 + 3.5 / 2.5), math.log(1 + 4.5 / 1.5)
+NEVER = math.log(1 + 5.5 / 0.5)
 
 
 def asked(query: str, **features: float) -> Clues | None:
@@ -49,7 +50,7 @@ def asked(query: str, **features: float) -> Clues | None:
 def test_words_weigh_by_how_rare_they_are() -> None:
     clues = asked("Which red canoe leaks?", cover=1.0, cosine=0.75)
     assert clues is not None
-    assert (clues.words, clues.memories, clues.soft, clues.late) == (3, 4, 0.25, 0.5)
+    assert (clues.words, clues.memories, clues.soft, clues.late) == (3, 5, 0.25, 0.5)
     assert clues.known == pytest.approx((RED + LEAKS) / (RED + LEAKS + NEVER))
     assert clues.cover == pytest.approx(1 / (RED + LEAKS + NEVER))
     assert (clues.rarest, clues.cosine) == (pytest.approx(LEAKS), 0.75)
