@@ -83,8 +83,8 @@ def cases(
         mask = allowed(world.index, Filter(), world.now)
         turns = np.array(world.turn_of)
         for query in conversation.queries:
-            vector, asked = _asked(embedder, query.text)
-            pool = gather(world.index, understand(world.index, query.text, vector, world.now, asked), [mask], words)
+            vector, said = asked(embedder, query.text)
+            pool = gather(world.index, understand(world.index, query.text, vector, world.now, said), [mask], words)
             gold = np.isin(turns[pool.rows], list(query.gold))
             found.append(
                 Case(
@@ -100,7 +100,7 @@ def cases(
     return found
 
 
-def _asked(embedder: Embedder | None, text: str) -> tuple[Vectors | None, AskedWords | None]:
+def asked(embedder: Embedder | None, text: str) -> tuple[Vectors | None, AskedWords | None]:
     if has_signs(embedder):
         return embedder.embed_query_with_words(text)
     return None if embedder is None else embedder.embed_query(text), None

@@ -21,6 +21,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     memory: Memory
     score: float
     """How well it serves the query: 0..1, higher is better."""
+    relevance: float = 0.0
+    """How likely it answers the query, 0..1, comparable between queries."""
     parts: Mapping[str, float] = _NO_PARTS
     """The signals that the score is made of, each 0..1."""
     formula: Formula = NOTHING

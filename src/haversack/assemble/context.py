@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from haversack.assemble.frame import Format
-from haversack.assemble.verdict import Outcome, Verdict, Verdicts
+from haversack.assemble.verdict import Outcome, Reason, Verdict, Verdicts
 from haversack.budget import Ledger, Measure
 
 __all__ = ["Context", "SectionReport", "Sections"]
@@ -65,6 +65,11 @@ class Context:
     """How many memories have no verdict, since `engine.widest` others were looked at before them."""
 
     @property
+    def unanswered(self) -> bool:
+        """Whether the text is empty because nothing was found, or nothing that is relevant enough."""
+        return not self.items and all(row.reason == Reason.BELOW_FLOOR for row in self.verdicts)
+
+    @property
     def kept(self) -> list[Verdict]:
         """The rows of what stands in the text."""
         return [row for row in self.verdicts if row.verdict in {Outcome.KEPT, Outcome.SHORTENED}]
@@ -80,6 +85,7 @@ class Context:
             "format": str(self.format),
             "value": round(self.value, 6),
             "beyond": self.beyond,
+            "unanswered": self.unanswered,
             "behind": self.behind,
             "sections": [
                 {
@@ -101,6 +107,8 @@ class Context:
         head = f"{self.tokens:,} of {self.budget:,} tokens ({self.measure}), {len(self.items)} memories"
         if self.beyond:
             head += f", {self.beyond:,} more were not looked at (engine.widest)"
+        if self.unanswered:
+            head += "; nothing is relevant enough (memory.min_relevance)"
         return f"{head}\n{self.ledger}"
 
 
@@ -114,6 +122,7 @@ def _verdict_record(row: Verdict) -> dict[str, object]:
         "stage": row.stage,
         "tokens": row.tokens,
         "score": row.score,
+        "relevance": row.relevance,
         "parts": dict(row.parts),
         "rendition": None if row.rendition is None else str(row.rendition),
         "metadata": dict(row.metadata),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
+from haversack.assemble.relevance import topic_words
 from haversack.assemble.rendition import query_words
 from haversack.assemble.settings import ToolBudget
 from haversack.errors import BudgetError, InputError, nearest
@@ -134,7 +135,7 @@ def _relevance(
 ) -> list[float]:
     if scores is not None:
         return [scores.get(name, 0.0) for name in names]
-    wanted = query_words(query)
+    wanted = topic_words(query)
     words = [query_words(json.dumps(tool, ensure_ascii=False, default=str).replace("_", " ")) for tool in tools]
     rarity = {word: math.log(1 + len(tools) / (1 + sum(word in found for found in words))) for word in wanted}
     weights = [sum(rarity[word] for word in wanted & found) for found in words]

@@ -55,6 +55,8 @@ class Reason(StrEnum):
     """The same words stand in the context already."""
     RECOUNT = "recount"
     """The final count of the whole was above the sum of the prices."""
+    BELOW_FLOOR = "below_floor"
+    """It hardly answers the query: its relevance is below the least that is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,8 @@ class Verdict:
     tokens: int
     """What it takes in the context, the header that it opened included; what it would take in full when it is out."""
     score: float
+    relevance: float
+    """How likely it answers the query, 0..1, comparable between queries; 0 where nothing was asked of it."""
     parts: Mapping[str, float]
     """The signals that the score is made of, each 0..1, higher is better."""
     formula: Formula
@@ -152,6 +156,7 @@ class Verdicts(Sequence[Verdict]):
             stage=fate.stage,
             tokens=self._taken.get(number, self._prices[number]),
             score=candidate.score,
+            relevance=candidate.relevance,
             parts=candidate.parts,
             formula=candidate.formula,
             rendition=fate.rendition,
@@ -165,10 +170,11 @@ class Verdicts(Sequence[Verdict]):
         return None if number is None else self._row(number)
 
     def __str__(self) -> str:
-        head = f"{'verdict':<10} {'tokens':>6} {'score':>6}  {'reason':<17} {'section':<13} memory"
+        head = f"{'verdict':<10} {'tokens':>6} {'score':>6} {'relevance':>9}  {'reason':<17} {'section':<13} memory"
         return "\n".join([head, *map(_printed, self)])
 
 
 def _printed(row: Verdict) -> str:
     name = f"{row.memory_id} {row.kind}"
-    return f"{row.verdict:<10} {row.tokens:>6} {row.score:>6.3f}  {row.reason:<17} {row.section:<13} {name}"
+    numbers = f"{row.tokens:>6} {row.score:>6.3f} {row.relevance:>9.3f}"
+    return f"{row.verdict:<10} {numbers}  {row.reason:<17} {row.section:<13} {name}"

@@ -52,6 +52,7 @@ class ContextShape(msgspec.Struct, kw_only=True, frozen=True):
     format: str
     value: float
     behind: int
+    unanswered: bool
     items: list[str]
     sections: list[SectionShape]
     verdicts: list[VerdictShape]
@@ -176,6 +177,7 @@ class HitShape(msgspec.Struct, kw_only=True, frozen=True):
 
     namespace: str
     score: float
+    relevance: float
     parts: dict[str, float]
     memory: MemoryShape
 
@@ -528,6 +530,7 @@ class VerdictShape(msgspec.Struct, kw_only=True, frozen=True):
     stage: str
     tokens: int
     score: float
+    relevance: float
     parts: dict[str, float]
     rendition: str | None
     metadata: dict[str, Any]
@@ -571,6 +574,7 @@ class WhyShape(msgspec.Struct, kw_only=True, frozen=True):
     rank: int | None
     ranked: int
     score: float
+    relevance: float
     parts: dict[str, float]
     formula: FormulaShape
     tokens: int | None

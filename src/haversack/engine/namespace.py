@@ -17,6 +17,7 @@ from haversack.engine.draft import (
     read_choice,
     read_filter,
     read_ids,
+    read_unit,
     read_weights,
     refuse_unknown,
 )
@@ -93,6 +94,9 @@ class Asking(TypedDict, total=False):
     weights: str | Weights | Mapping[str, float]
     """How relevance, importance and recency count: `default`, `balanced` (.5, .3, .2 over 30 days), your own numbers
     in place of those of `balanced`, or `similarity` (nearest by meaning, as a plain vector store ranks)."""
+    min_relevance: float | None
+    """The least relevance (0 to 1) of what is wanted; by default all of a recall, and of a context what
+    `memory.min_relevance` says."""
 
 
 class Question(Asking, Conditions, total=False):
@@ -174,8 +178,9 @@ class Namespace:
     def recall(self, query: str, *, top_k: int | None = None, **question: Unpack[Question]) -> Hits:
         """The memories that answer the query, best first, each with its score (0 to 1) and the parts of it.
 
+        A score says what ranks above what; `relevance` how likely a memory answers, whatever else was found.
         Keywords are the filters (`kinds`, `tags`, `session`, `since`, `until`, `where`, `as_of`) and `now`,
-        `namespaces`, `weights`. A blank query raises QueryError.
+        `namespaces`, `weights`, `min_relevance`. A blank query raises QueryError.
 
         Shortly after a load the answer comes from what is indexed; its `behind` tells how many changes are not yet.
         """
@@ -188,7 +193,8 @@ class Namespace:
     def context(self, query: str, **shape: Unpack[Shape]) -> Context:
         """The best context for the query that fits the budget, with its ledger and a verdict for every candidate.
 
-        Keywords are those of `recall` and `budget`, `model`, `layout`, `format`. The text counted by the model's own
+        Keywords are those of `recall` and `budget`, `model`, `layout`, `format`. What is less relevant than
+        `min_relevance` stays out, so the text may be empty (`unanswered`). The text counted by the model's own
         tokenizer never exceeds the budget. Raises BudgetError, with the ledger, when pinned memories alone do not fit.
         """
         request, wanted = self._shaped(query, shape)
@@ -432,12 +438,14 @@ class Namespace:
         others = cast("Sequence[str]", conditions.pop("namespaces", ()))
         weights = cast("str | Weights | Mapping[str, float]", conditions.pop("weights", "default"))
         moment = self._core.moment(now)
+        least = cast("float | None", conditions.pop("min_relevance", None))
         return Request(
             namespaces=self._readable(others),
             query=clean(query, "query"),
             chosen=read_filter(cast("Conditions", conditions), moment.tzinfo or UTC),
             now=moment,
             weights=read_weights(weights),
+            min_relevance=None if least is None else read_unit(least, "min_relevance"),
         )
 
     def _readable(self, others: Sequence[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from haversack.assemble import Candidate, Context, Format, Layout, assemble
 from haversack.assemble.family import parent_of
+from haversack.assemble.verdict import Reason
 from haversack.engine.core import Core
 from haversack.engine.guarding import Suspicion, hold_back
 from haversack.engine.reading import Hit, Look, Request, look
@@ -71,21 +72,35 @@ def pack(core: Core, request: Request, packing: Packing, seen: Look | None = Non
 
 
 def gather(core: Core, request: Request, layout: Layout, budget: int, counter: Counter, seen: Look) -> list[Candidate]:
-    """Whatever deserves a verdict: pinned memories, for each section as many as fit, and their parents."""
+    """Whatever deserves a verdict: pinned memories, for each section as many as fit, and their parents.
+
+    What is not relevant enough answers nothing: it is marked, or stands among what its section holds all the same.
+    """
     width = _width(core, budget)
     pinned = seen.view.listing(request.chosen, now=request.now, top_k=core.settings.widest, pinned=True)
     filters = list(_filters(request.chosen, layout))
-    answers = seen.view.search_each(seen.asked, filters, top_k=width)
+    ranked, floor = seen.view.search_each(seen.asked, filters, top_k=width), _floor(core, request)
+    answers = [[hit for hit in hits if hit.relevance >= floor or hit.memory.pinned] for hits in ranked]
     background = list(_background(seen.view, request, filters, answers, width if len(layout.sections) > 1 else 0))
-    found: dict[tuple[str, str], Hit] = {}
+    chosen: dict[tuple[str, str], Hit] = {}
     for hit in chain(*_in_turn(answers, background), pinned):
-        found.setdefault((hit.namespace, hit.memory.id), hit)
-    hits = _with_parents(seen.view, request, list(found.values()))
-    answering = {(hit.namespace, hit.id) for hit in chain(*answers)}
-    return [
+        chosen.setdefault((hit.namespace, hit.memory.id), hit)
+    hits = _with_parents(seen.view, request, list(chosen.values()))
+    answering, known = ({(hit.namespace, hit.id) for hit in some} for some in (chain(*answers), hits))
+    found = [
         one if hit.memory.pinned or (hit.namespace, hit.id) in answering else structs.replace(one, answers=False)
         for hit, one in zip(hits, candidates(core, hits, counter), strict=True)
     ]
+    below = {key: hit for hit in chain(*ranked) if (key := (hit.namespace, hit.id)) not in known}
+    left_out = candidates(core, list(below.values()), counter)
+    return [*found, *(structs.replace(one, filtered=Reason.BELOW_FLOOR) for one in left_out)]
+
+
+def _floor(core: Core, request: Request) -> float:
+    """The least relevance of what may enter; a likeness is no probability, so the setting says nothing of it."""
+    if request.min_relevance is not None:
+        return request.min_relevance
+    return 0.0 if request.weights.likeness else core.memory.min_relevance
 
 
 def _width(core: Core, budget: int) -> int:
@@ -118,7 +133,12 @@ def candidates(core: Core, hits: Sequence[Hit], counter: Counter) -> list[Candid
     }
     return [
         Candidate(
-            memory=hit.memory, score=hit.score, parts=hit.parts, formula=hit.formula, price=next(prices[hit.namespace])
+            memory=hit.memory,
+            score=hit.score,
+            relevance=hit.relevance,
+            parts=hit.parts,
+            formula=hit.formula,
+            price=next(prices[hit.namespace]),
         )
         for hit in map(_weighed, hits)
     ]

@@ -73,6 +73,8 @@ class Window:
     budget: int | Budget | None
     """What memories may take; None: the layout's ratio."""
     chosen: Filter
+    min_relevance: float | None
+    """The least of memories; None: what the setting says."""
     now: datetime
 
 
@@ -218,7 +220,14 @@ def _candidates(
     supporting = _supporting(wanted, max(0, wanted.window - wanted.output))
     if is_blank(words) or not supporting:
         return (), 0
-    request = Request(namespaces=(namespace,), query=words, chosen=wanted.chosen, now=wanted.now, weights=DEFAULT)
+    request = Request(
+        namespaces=(namespace,),
+        query=words,
+        chosen=wanted.chosen,
+        now=wanted.now,
+        weights=DEFAULT,
+        min_relevance=wanted.min_relevance,
+    )
     seen = look(core, request)
     found = gather(core, request, wanted.layout, supporting, wanted.pricer.counter, seen)
     left = drop_irrelevant(without_repeats(found, asked), words, core.memory.query_relevance_filter)

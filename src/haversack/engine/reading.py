@@ -26,6 +26,8 @@ class Request:
     chosen: Filter
     now: datetime
     weights: Weights
+    min_relevance: float | None = None
+    """The least that is wanted; None: all of a recall, and what the setting says of a context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,7 @@ def find(core: Core, request: Request, top_k: int) -> Hits:
     """The `top_k` best, best first."""
     limit = checked_top_k(top_k)
     seen = look(core, request)
-    found = Hits(seen.view.search(seen.asked, request.chosen, top_k=limit), behind=seen.view.behind)
+    hits = seen.view.search(seen.asked, request.chosen, top_k=limit)
+    found = Hits((hit for hit in hits if hit.relevance >= (request.min_relevance or 0)), behind=seen.view.behind)
     core.was_read(request.namespaces)
     return found

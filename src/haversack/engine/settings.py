@@ -146,7 +146,10 @@ class MemorySettings:
     """The most turns that a prompt shows verbatim, each a user's message with what follows it; None: all that fit."""
     prompt_layout: str | None = None
     """A named layout for prompts; None: `flat`, or `attention` where `supporting_context` names its sections."""
-    min_evidence_per_1000: float = 0.06
+    min_relevance: float = 0.05
+    """What is less relevant to the question (0 to 1) stays out of contexts and prompts, unless it is pinned; 0: nothing
+    does."""
+    min_evidence_per_1000: float = 0.08
     """Memories of a prompt end where the next 1,000 tokens would add less than this share to the evidence that is to be
     expected by then; 0: they take all that the layout gives them."""
     supporting_context: SupportingContextConfig = field(default_factory=SupportingContextConfig)
@@ -163,6 +166,7 @@ class MemorySettings:
 
     def __post_init__(self) -> None:
         _check_whole("memory.output_buffer", self.output_buffer, 0)
+        check_ratio(self.min_relevance, "memory.min_relevance", zero=True)
         check_ratio(self.min_evidence_per_1000, "memory.min_evidence_per_1000", zero=True)
         if self.max_history_turns is not None:
             _check_whole("memory.max_history_turns", self.max_history_turns, 0)

@@ -53,6 +53,8 @@ class Explanation:
     ranked: int
     """How many memories were ranked."""
     score: float
+    relevance: float
+    """How likely it answers, 0..1, comparable between questions."""
     parts: Mapping[str, float]
     """The signals that the score is made of, each 0..1, higher is better."""
     formula: Formula
@@ -69,7 +71,7 @@ class Explanation:
         place = f"rank {self.rank} of {self.ranked}" if self.rank else f"not among the {self.ranked} ranked"
         lines = [
             f"{self.memory_id}: {self.verdict} at {self.stage}: {self.reason}",
-            f"  {place}, score {self.score:.3f}",
+            f"  {place}, score {self.score:.3f}, relevance {self.relevance:.3f}",
         ]
         lines += [f"    {line}" for line in told(self.parts, self.formula)]
         if self.last_score is not None:
@@ -98,6 +100,7 @@ def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> E
             rank=standing.rank,
             ranked=standing.candidates,
             score=standing.score,
+            relevance=standing.relevance,
             parts=standing.parts,
             formula=standing.formula,
             life=life,
@@ -111,6 +114,7 @@ def explain(core: Core, request: Request, packing: Packing, memory_id: str) -> E
         rank=standing.rank,
         ranked=standing.candidates,
         score=verdict.score,
+        relevance=verdict.relevance,
         parts=verdict.parts,
         formula=verdict.formula,
         tokens=verdict.tokens,

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from haversack.assemble import Format, Layout, ModelPricer, ToolBudget
 from haversack.budget import Budget, check_tokens
 from haversack.engine.core import Core
-from haversack.engine.draft import read_choice, read_filter, refuse_unknown
+from haversack.engine.draft import read_choice, read_filter, read_unit, refuse_unknown
 from haversack.engine.prompting import Window
 from haversack.errors import InputError
 from haversack.model.memory import Kind
@@ -40,6 +40,8 @@ class PromptShape(TypedDict, total=False):
     """What memories may take; by default the layout's share of the window."""
     kinds: Iterable[Kind | str] | Kind | str | None
     """Only memories of these kinds."""
+    min_relevance: float | None
+    """The least relevance (0 to 1) of memories; the setting by default."""
     now: Moment | None
 
 
@@ -66,6 +68,7 @@ def read_window(core: Core, query: str | None, wanted: PromptShape) -> Window:
         format=read_choice(Format, settings.format if (form := wanted.get("format")) is None else form, "format"),
         budget=budget if budget is None or isinstance(budget, Budget) else check_tokens(budget),
         chosen=read_filter({"kinds": wanted.get("kinds")}, core.settings.zone),
+        min_relevance=None if (least := wanted.get("min_relevance")) is None else read_unit(least, "min_relevance"),
         now=core.moment(now),
     )
 

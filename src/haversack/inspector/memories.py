@@ -28,7 +28,7 @@ class Found:
     """One page of memories."""
 
     rows: Sequence[tuple[Memory, float | None]]
-    """With their scores, in a search."""
+    """With their relevance, in a search."""
     more: bool
     total: int | None
     drawing: str | None
@@ -74,7 +74,7 @@ def picture(request: Request) -> Response:
 def _search(ns: Namespace, query: str, number: int, chosen: dict[str, Any]) -> Found:
     end = _PAGE * min(number, _DEEPEST)
     hits = ns.recall(query, top_k=end + 1, now=utc_now(), **chosen)
-    rows = [(hit.memory, hit.score) for hit in hits[end - _PAGE : end]]
+    rows = [(hit.memory, hit.relevance) for hit in hits[end - _PAGE : end]]
     return Found(rows=rows, more=len(hits) > end and number < _DEEPEST, total=None, drawing=None)
 
 

@@ -18,6 +18,7 @@ _WORDS = {
     "in_history": "The conversation in the prompt holds it already.",
     "redundant_summary": "The turns that it sums up stand in the prompt.",
     "little_evidence": "It is not worth its tokens: the next 1,000 would add too little to what stands before it.",
+    "below_floor": "It hardly answers the question: its relevance is below the least that is asked for.",
     "not_primed": "It does not answer, and priming has no room for it.",
     "irrelevant": "It shares no word with the question.",
     "stands_already": "An earlier part of the prompt shows it.",

@@ -43,7 +43,7 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class RememberArguments(Arguments, frozen=True, kw_only=True):
     """What to keep."""
 
-    content: Annotated[str, Meta(description="one self-contained statement, or a turn's words")]
+    content: Annotated[str, Meta(description="one statement, or a turn's words")]
     kind: Kind | UnsetType = UNSET
     importance: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     tags: _Texts = UNSET
@@ -93,7 +93,7 @@ class ForgetArguments(Arguments, frozen=True, kw_only=True):
 
     ids: _Texts = UNSET
     session: Annotated[str, Meta(description="instead of ids: all of this conversation")] | UnsetType = UNSET
-    hard: Annotated[bool, Meta(description="erase for good, with what was derived")] = False
+    hard: Annotated[bool, Meta(description="erase for good")] = False
     execute: Annotated[bool, Meta(description="else only a preview")] = False
     undo: Annotated[bool, Meta(description="bring softly forgotten ids back")] = False
 

@@ -102,7 +102,9 @@ def _recall(ns: Namespace, said: takes.RecallArguments, options: ToolOptions) ->
     return Answer(
         text=fence_hits(hits, options.held),
         facts={
-            "hits": [{"id": hit.id, "score": hit.score, "parts": dict(hit.parts)} for hit in hits],
+            "hits": [
+                {"id": hit.id, "score": hit.score, "relevance": hit.relevance, "parts": dict(hit.parts)} for hit in hits
+            ],
             "behind": hits.behind,
         },
         memories=tuple(hit.id for hit in hits),
@@ -200,6 +202,7 @@ def pack(ns: Namespace, query: str, options: ToolOptions, **asked: Any) -> Packe
             "count": str(found.measure),
             "considered": len(found.verdicts),
             "behind": found.behind,
+            "unanswered": found.unanswered,
             "kept": [{"id": row.memory_id, "section": row.section, "tokens": row.tokens} for row in found.kept],
         },
         memories=found.items,
@@ -238,7 +241,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         name="recall",
-        about="Find single memories, best first, with ids, scores and trust.",
+        about="Find single memories, best first, with ids, relevance (0 to 1) and trust.",
         takes=takes.RecallArguments,
         scope=Scope.READ,
         run=_recall,

@@ -146,6 +146,7 @@ def _windows(index: Index, terms: Sequence[Term], around: Around, sessions: _Ses
     window = _scaled(_weighed(heard / (heard + np.float32(1.2)), weights))
     return {
         "window": window,
+        "cover": _weighed(own > 0, weights),
         "window_cover": _weighed(np.minimum(heard, 1), weights) / np.float32(max(float(weights.sum()), 1e-6)),
         "session_words": np.where(sessions.lone, window, _session_words(index, own, sessions).take(sessions.of)),
     }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from haversack.embed.embedder import AskedWords, Vectors, WordVectors
 from haversack.model.times import from_micros, micros
+from haversack.recall.clues import clues_of, relevances
 from haversack.recall.columns import Columns
 from haversack.recall.entities import lift
 from haversack.recall.features import Around, Evidence, beside, distinct, features, surroundings
@@ -28,6 +29,7 @@ from haversack.recall.soft import soft_match
 from haversack.recall.succession import MOST_NEWER, newer, order_in_time, taken_up
 from haversack.recall.vector import cosines
 from haversack.recall.verbatim import verbatim
+from haversack.scoring.answered import Clues
 from haversack.scoring.blend import LEXICAL, Learned, Traits, Weights, length_trait
 from haversack.scoring.signals import GROUPS, slope
 from haversack.scoring.temporal import Grain
@@ -76,6 +78,8 @@ class Pool:
     """Which say the question word for word; None where none does."""
     figured: Floats | None = None
     """The share of the question's numbers and codes that each holds; None where it names none that any holds."""
+    clues: Clues | None = None
+    """On whether there is an answer; None where the question does not tell what it is about."""
 
 
 def understand(
@@ -111,8 +115,8 @@ def gather(
     dense = None if cosine is None else np.where(sensed, scale.meaning(cosine), lexical)
     match = lexical if dense is None else np.float32(0.5) * (lexical + dense)
     own, near = around.places[0], _promising(columns, rows, around, match)
-    late = _late(index, grasp, rows, near, around)
-    soft, match = _soften(index, grasp.question, rows, near, around, match, vocabulary)
+    late, heard = _late(index, grasp, rows, near, around)
+    soft, match, softest = _soften(index, grasp.question, rows, near, around, match, vocabulary)
     evidence = Evidence(
         terms=grasp.terms,
         lexical=lexical.take(own),
@@ -123,10 +127,19 @@ def gather(
         match=match,
     )
     found = features(index, grasp.question, evidence, rows, around)
+    clues = clues_of(index, grasp.question, grasp.terms, found, soft=softest, late=heard)
     sensed = np.zeros(len(rows), np.bool_) if cosine is None else sensed.take(own)
     same = None if memories_of is None else verbatim(index, grasp.question, grasp.terms, rows, memories_of)
     figures = figured(index, grasp.question, rows)
-    pool = Pool(rows=rows, features=found, sensed=sensed, lifted=lifted, verbatim=same, figured=figures)
+    pool = Pool(
+        rows=rows,
+        features=found,
+        sensed=sensed,
+        lifted=lifted,
+        verbatim=same,
+        figured=figures,
+        clues=clues,
+    )
     return _connected(pool, match.take(own), timed=bool(grasp.question.spans))
 
 
@@ -179,14 +192,15 @@ def rank(
         raised = np.float32(weights.importance) * (importance - np.float32(0.5))
         scores = 1 / (1 + np.exp(-(odds + raised + np.float32(LATEST if latest else weights.recency) * recency)))
     else:
-        parts["relevance"] = relevance = _stretched(odds)
+        parts["relevance"] = stretched = _stretched(odds)
         shares = weights.shares
-        scores = shares["relevance"] * relevance + shares["importance"] * importance + shares["recency"] * recency
+        scores = shares["relevance"] * stretched + shares["importance"] * importance + shares["recency"] * recency
     parts |= {name: signal for name, _, signal in shifts} | {"importance": importance, "recency": recency}
     told = tuple((name, prior) for name, prior, _ in shifts)
     return Ranking(
         rows=rows,
         scores=scores.astype(np.float32, copy=False),
+        relevance=relevances(odds, pool.clues, learned, pool.verbatim),
         parts={name: part.astype(np.float32, copy=False) for name, part in parts.items()},
         measures=(
             measure(learned, traits, weights, told, latest=latest),
@@ -303,6 +317,7 @@ def _connected(pool: Pool, match: Floats, *, timed: bool) -> Pool:
         lifted=None if lifted is None else lifted[kept],
         verbatim=None if pool.verbatim is None else pool.verbatim[kept],
         figured=None if pool.figured is None else pool.figured[kept],
+        clues=pool.clues,
     )
 
 
@@ -344,29 +359,29 @@ def _soften(
     around: Around,
     match: Floats,
     vocabulary: WordVectors | None,
-) -> tuple[Floats | None, Floats]:
-    """Soft matches of the rows, and the match around with them in it: seven parts of ten the old one, three soft."""
+) -> tuple[Floats | None, Floats, float]:
+    """Soft matches of the rows, the match around with them in it (seven parts of ten the old one), the nearest's."""
     if vocabulary is None or not len(rows):
-        return None, match
-    soft = _raised(soft_match(index, vocabulary, question, rows[near]), near, len(rows))
-    if soft is None:
-        return None, match
-    match = np.float32(0.7) * match
-    match[around.places[0]] += np.float32(0.3) * soft
-    return soft, match
+        return None, match, 0.0
+    likeness = soft_match(index, vocabulary, question, rows[near])
+    soft = _raised(likeness, near, len(rows))
+    if soft is not None:
+        match = np.float32(0.7) * match
+        match[around.places[0]] += np.float32(0.3) * soft
+    return soft, match, float(likeness.max(initial=0.0))
 
 
 def _late(
     index: Index, grasp: Grasp, rows: NDArray[np.int64], near: NDArray[np.intp], around: Around
-) -> tuple[Floats, Floats] | None:
-    """Late interaction with the rows, alone and with the turns around them."""
+) -> tuple[tuple[Floats, Floats] | None, float]:
+    """Late interaction with the rows, alone and with the turns around them, and how near the latter come at best."""
     if grasp.asked is None or not len(rows):
-        return None
+        return None, 0.0
     found = late_match(index, grasp.asked, grasp.question, rows, near, around)
     if found is None:
-        return None
+        return None, 0.0
     alone, heard = (_raised(likeness, near, len(rows)) for likeness in found)
-    return None if alone is None or heard is None else (alone, heard)
+    return None if alone is None or heard is None else (alone, heard), float(found[1].max(initial=0.0))
 
 
 def _raised(likeness: Floats, near: NDArray[np.intp], count: int) -> Floats | None:

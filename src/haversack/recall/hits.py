@@ -22,7 +22,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     memory: Memory
     namespace: str
     score: float
-    """0..1, higher is better: how likely it is to be of use."""
+    """0..1, higher is better: what it is ranked by; comparable between the hits of one question alone."""
+    relevance: float = 0.0
+    """0..1: how likely it answers, comparable between questions and stores; 0 for what was not asked for by words."""
     parts: Mapping[str, float] = {}
     """Its signals, by name, each 0..1, higher is better."""
     formula: Formula = NOTHING
@@ -65,6 +67,8 @@ class Standing:
     rank: int | None
     """From 1; None when it is not among the candidates."""
     score: float
+    relevance: float
+    """0..1: how likely it answers."""
     parts: Mapping[str, float]
     formula: Formula
     reason: str | None

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from haversack.recall.index import Index
 from haversack.scoring.blend import lexical_b
 
-__all__ = ["Term", "bm25", "find_terms"]
+__all__ = ["Term", "bm25", "find_terms", "inverse_frequency"]
 
 _K1 = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One searched word: its inverse document frequency, the rows that hold it and how often each does."""
+    """One searched word: its key, its inverse document frequency, the rows that hold it and how often each does."""
 
+    key: int
     weight: float
     rows: NDArray[np.int32]
     counts: NDArray[np.uint8]
@@ -32,7 +33,7 @@ def find_terms(index: Index, keys: Iterable[int]) -> list[Term]:
     for key in keys:
         rows, counts = index.holders(index.words, key)
         if len(rows):
-            terms.append(Term(inverse_frequency(index.present, len(rows)), rows, counts))
+            terms.append(Term(key, inverse_frequency(index.present, len(rows)), rows, counts))
     return terms
 
 

@@ -16,6 +16,7 @@ from haversack.scoring.words import key_of, query_keys, split
 __all__ = ["Question", "checked_query", "checked_top_k", "matter", "read"]
 
 _DAY = timedelta(days=1)
+_POSSESSIVES = ("'s", "\u2019s")
 _LONGEST = 20_000
 """Characters of a query that are read; what comes after cannot change what it is about."""
 
@@ -32,7 +33,7 @@ class Question:
     all_words: tuple[str, ...]
     """All its words, folded, in order."""
     words: frozenset[str]
-    """The same as a set: names are looked for here."""
+    """The same as a set, and those with `'s` without it: names are looked for here."""
     spans: tuple[Span, ...]
     first_person: bool
     about_assistant: bool
@@ -56,7 +57,7 @@ def read(query: str, now: datetime, earliest: datetime) -> Question:
         keys=keys | {key: day for key, day in _days(named).items() if key not in keys},
         own=len(keys),
         all_words=tuple(words),
-        words=frozenset(words),
+        words=frozenset(words) | {word[:-2] for word in words if word.endswith(_POSSESSIVES)},
         spans=named,
         first_person=asks_in_first_person(text),
         about_assistant=asks_about_assistant(text),

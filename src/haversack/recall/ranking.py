@@ -48,6 +48,8 @@ class Ranking:
 
     rows: NDArray[np.int64]
     scores: Floats
+    relevance: Floats
+    """How likely each answers, 0..1, comparable between questions and namespaces."""
     parts: dict[str, Floats] = field(default_factory=dict[str, Floats])
     """What each group of features added to the log-odds, and signals, in the same order."""
     measures: tuple[Measure, Measure] = (Measure(), Measure())
@@ -64,6 +66,7 @@ class Ranking:
         return Ranking(
             rows=self.rows[order],
             scores=self.scores[order],
+            relevance=self.relevance[order],
             parts={name: part.take(order) for name, part in self.parts.items()},
             measures=self.measures,
             worded=None if self.worded is None else self.worded[order],

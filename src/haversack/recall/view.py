@@ -66,9 +66,21 @@ class IndexView:
         memories = self.memories(cast("list[int]", ranking.rows.tolist()))
         namespace, names = self.namespace, list(ranking.parts)
         return [
-            Hit(memory=memory, namespace=namespace, score=score, parts=dict(zip(names, parts)), formula=formula)  # noqa: B905 - ten columns each
-            for memory, score, parts, formula in zip(
-                memories, ranking.scores.tolist(), ranking.signals().tolist(), ranking.formulas(), strict=True
+            Hit(
+                memory=memory,
+                namespace=namespace,
+                score=score,
+                relevance=relevance,
+                parts=dict(zip(names, parts)),  # noqa: B905 - ten columns each
+                formula=formula,
+            )
+            for memory, score, relevance, parts, formula in zip(
+                memories,
+                ranking.scores.tolist(),
+                ranking.relevance.tolist(),
+                ranking.signals().tolist(),
+                ranking.formulas(),
+                strict=True,
             )
             if memory is not None and (not self.behind or chosen.reason_against(memory, now) is None)
         ]
@@ -219,7 +231,8 @@ class View:
             told = "words" if vector is None else "meaning"
             return [_likened(rows, np.minimum(like, 1), told) for rows, like in found]
         if not index.present or not masks:
-            return [Ranking(rows=np.zeros(0, np.int64), scores=np.zeros(0, np.float32)) for _ in masks]
+            none = np.zeros(0, np.float32)
+            return [Ranking(rows=np.zeros(0, np.int64), scores=none, relevance=none) for _ in masks]
         grasp = understand(index, asked.query, vector, asked.now, asked.words)
         pool = gather(index, grasp, masks, self.vocabulary, part.memories)
         latest, exact = grasp.question.latest, grasp.question.exact
@@ -243,22 +256,31 @@ def _listed(index: Index, mask: Mask, limit: int, *, only_pinned: bool) -> Ranki
     order = np.lexsort((-columns.born[rows], -columns.time[rows], -score))[:limit]
     rows = rows[order].astype(np.int64)
     parts = {"importance": columns.importance[rows], "pinned": pinned[rows].astype(np.float32)}
-    return Ranking(rows=rows, scores=score[order].astype(np.float32), parts=parts, measures=(_LISTED, _LISTED))
+    return Ranking(
+        rows=rows,
+        scores=score[order].astype(np.float32),
+        relevance=np.zeros(len(rows), np.float32),
+        parts=parts,
+        measures=(_LISTED, _LISTED),
+    )
 
 
 def _likened(rows: NDArray[np.intp], like: NDArray[np.float32], name: str) -> Ranking:
     told = Measure(formula=Formula(weights={name: 1.0}))
-    return Ranking(rows=rows, scores=like, parts={name: like}, measures=(told, told))
+    return Ranking(rows=rows, scores=like, relevance=like, parts={name: like}, measures=(told, told))
 
 
 def _standing(ranking: Ranking, row: int | None, reason: str | None) -> Standing:
     found = np.flatnonzero(ranking.rows == (-1 if row is None else row)).tolist()
     if not found:
         out = reason or "unrelated"
-        return Standing(rank=None, score=0.0, parts={}, formula=NOTHING, reason=out, candidates=len(ranking.rows))
+        return Standing(
+            rank=None, score=0.0, relevance=0.0, parts={}, formula=NOTHING, reason=out, candidates=len(ranking.rows)
+        )
     return Standing(
         rank=found[0] + 1,
         score=float(ranking.scores[found[0]]),
+        relevance=float(ranking.relevance[found[0]]),
         parts=dict(zip(ranking.parts, ranking.signals()[found[0]].tolist(), strict=True)),
         formula=ranking.formulas()[found[0]],
         reason=None,

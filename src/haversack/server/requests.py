@@ -163,6 +163,8 @@ class RecallBody(Conditions):
     now: When | None = None
     namespaces: Annotated[list[Label], Field(max_length=50)] | None = None
     weights: Literal["default", "balanced", "similarity"] | WeightsBody | None = None
+    min_relevance: Unit | None = None
+    """The least relevance of what is wanted; by default all, and of a context what the setting says."""
 
 
 class ContextBody(RecallBody):

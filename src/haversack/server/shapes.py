@@ -79,6 +79,9 @@ class HitShape(TypedDict):
 
     namespace: str
     score: float
+    """What it is ranked by; comparable between the hits of one question alone."""
+    relevance: float
+    """0..1: how likely it answers, comparable between questions and stores."""
     parts: dict[str, float]
     memory: MemoryShape
 
@@ -212,7 +215,13 @@ def memory_shape(memory: Memory) -> MemoryShape:
 
 def hit_shape(hit: Hit) -> HitShape:
     """The hit as it is answered."""
-    return HitShape(namespace=hit.namespace, score=hit.score, parts=dict(hit.parts), memory=memory_shape(hit.memory))
+    return HitShape(
+        namespace=hit.namespace,
+        score=hit.score,
+        relevance=hit.relevance,
+        parts=dict(hit.parts),
+        memory=memory_shape(hit.memory),
+    )
 
 
 def turn_shape(turn: Turn) -> TurnShape:

@@ -99,6 +99,25 @@ def test_remember_recall_context_why_and_stats_agree(run: Run) -> None:
     assert run("stats", "--json").data["namespaces"]["default"]["memories"] == {"fact": 1}
 
 
+def test_a_question_about_nothing_there_says_so(run: Run) -> None:
+    for words in (
+        "Alice prefers metric units",
+        "Piano lessons are on Thursdays.",
+        "Bo carries tablets.",
+        "The kayak is red.",
+        "Rent is due.",
+    ):
+        run("remember", words, "--store", "m.db")
+    strange = ("Which enzyme cuts DNA at palindromes?", "--store", "m.db")
+    empty = run("context", *strange)
+    assert empty.out.strip() == ""
+    assert "nothing is relevant enough" in empty.err
+    assert run("context", *strange, "--json").data["unanswered"] is True
+    assert run("context", *strange, "--min-relevance", "0").out.strip()
+    assert run("recall", *strange, "--min-relevance", "0.05", "--json").data == []
+    assert run("recall", "which units?", "--store", "m.db").out.splitlines()[0].split()[0] == "relevance"
+
+
 def test_common_options_may_stand_before_the_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HAVERSACK_STORE", "of-the-environment.db")
     before = ("--store", "first.db", "-n", "mira", "--json")

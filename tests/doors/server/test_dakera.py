@@ -69,6 +69,22 @@ def test_recalling_in_rank_order(client: Any):
     assert client.recall("nobody-yet", "tea").memories == []
 
 
+def test_a_formula_of_relevance_importance_and_recency_puts_what_answers_first(client: Any):
+    """That is what the client's users do with a `score`: half of it is relevance, three tenths importance."""
+    notes = {
+        "REST endpoints of the API use plural nouns": 0.5,
+        "The API is versioned in its path": 0.5,
+        "The office plants are watered on Mondays": 0.9,
+        "Parking is free after six": 0.9,
+        "The coffee machine takes two scoops": 0.9,
+    }
+    for text, importance in notes.items():
+        client.store_memory(AGENT, text, importance=importance)
+    found = client.recall(AGENT, "How should I structure my API?", top_k=5).ranked
+    ordered = sorted(found, key=lambda one: -(0.5 * one.score + 0.3 * one.importance))
+    assert {one.content for one in ordered[:2]} == set(list(notes)[:2])
+
+
 def test_a_token_budget_on_recall(client: Any):
     for number in range(50):
         client.store_memory(AGENT, f"tea fact number {number}: it is a warm drink that many people like")

@@ -45,6 +45,32 @@ def test_a_context_fits_and_explains_itself(http: Call):
     assert told["reason"] == left_out["reason"]
 
 
+def test_what_hardly_answers_stays_out_and_the_answer_says_so(http: Call):
+    for text in (
+        "Alice sails a boat called Petrel.",
+        "Piano lessons are on Thursdays.",
+        "Bo carries tablets.",
+        "The kayak is red.",
+        "Rent is due.",
+    ):
+        http("POST", f"{NS}/memories", json={"content": text})
+    strange: dict[str, object] = {"query": "Which enzyme cuts DNA at palindromes?"}
+    relevance = {
+        hit["memory"]["id"]: hit["relevance"] for hit in http("POST", f"{NS}/recall", json=strange).json()["hits"]
+    }
+    assert 0 < max(relevance.values()) < 0.05
+    assert http("POST", f"{NS}/recall", json=strange | {"min_relevance": 0.05}).json()["hits"] == []
+    empty = http("POST", f"{NS}/context", json=strange).json()
+    assert (empty["text"], empty["unanswered"]) == ("", True)
+    assert {row["memory_id"]: row["relevance"] for row in empty["verdicts"]} == relevance
+    assert {row["reason"] for row in empty["verdicts"]} == {"below_floor"}
+    full = http("POST", f"{NS}/context", json=strange | {"min_relevance": 0}).json()
+    assert (set(full["items"]), full["unanswered"]) == (relevance.keys(), False)
+    made = http("POST", f"{NS}/sessions/s/prompt", json=strange | {"window": 8000, "min_relevance": 0}).json()
+    assert set(made["context"]["items"]) == relevance.keys()
+    assert http("POST", f"{NS}/context", json=strange | {"min_relevance": 2}).status_code == 400
+
+
 def test_a_budget_that_pins_do_not_fit_is_a_typed_refusal(http: Call):
     http("POST", f"{NS}/memories", json={"content": "never forget this " * 20, "pinned": True})
     refused = http("POST", f"{NS}/context", json={"query": "tea", "budget": 5})

@@ -34,6 +34,12 @@ def test_relevant_ones_are_sent_and_the_others_named(pricer: ModelPricer) -> Non
     assert "left out" in str(report)
 
 
+def test_words_that_say_nothing_make_no_tool_relevant(pricer: ModelPricer) -> None:
+    tools = [tool("weather", "Forecast of rain"), tool("trains", "What is the timetable for the trains of a day")]
+    report = choose_tools(tools, pricer.tools(tools), ToolBudget(), query="What is the chance for rain?", room=4000)
+    assert reasons(report) == {"weather": "relevant", "trains": "irrelevant"}
+
+
 def test_always_on_tools_are_pinned(pricer: ModelPricer) -> None:
     rules = ToolBudget(always=frozenset({"mail"}), most=1)
     assert reasons(choose(pricer, rules)) == {"weather": "too_many", "trains": "irrelevant", "mail": "always"}

@@ -154,6 +154,9 @@ EFFECTS: dict[str, tuple[Any, Any, Seen]] = {
     "memory.prompt_layout": (None, "sections", with_prompt(
         lambda name: MemorySettings(prompt_layout=name), window=3000
     )),
+    "memory.min_relevance": (0.0, 1.0, with_prompt(
+        lambda least: MemorySettings(min_relevance=least), window=3000
+    )),
     "memory.min_evidence_per_1000": (0.0, 0.9, with_prompt(
         lambda least: MemorySettings(min_evidence_per_1000=least), window=3000
     )),
@@ -177,7 +180,7 @@ EFFECTS: dict[str, tuple[Any, Any, Seen]] = {
     "tools.most": (1, 3, tools("most")),
     "tools.relevance": (0.0, 1.0, with_prompt(
         lambda value: MemorySettings(tools=ToolBudget(relevance=value)), window=3000,
-        tools=[*TOOLS, {"name": "where", "description": "where is the boat"}],
+        tools=[*TOOLS, {"name": "clock", "description": "where the sun is"}],
     )),
     "tools.always": (frozenset[str](), frozenset({"rig", "tide"}), with_prompt(
         lambda names: MemorySettings(tools=ToolBudget(always=names, most=1)), window=3000, tools=TOOLS

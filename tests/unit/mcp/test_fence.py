@@ -31,7 +31,7 @@ def test_no_words_leave_their_entry(words: str, name: str, tag: str) -> None:
         (memory,) = _entries(fence_hits(hits))
         (turn,) = _entries(fence_turns(name, ns.session(name).turns()))
         (session,) = _entries(fence_sessions(ns.sessions()))
-    assert set(memory.attrib) == {"id", "kind", "score", "trust", "when", "tags"}
+    assert set(memory.attrib) == {"id", "kind", "relevance", "trust", "when", "tags"}
     assert set(turn.attrib) == {"n", "role", "by", "when"}
     assert set(session.attrib) == {"id", "turns", "first", "last"}
     assert not [*memory, *turn, *session]

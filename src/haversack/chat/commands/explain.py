@@ -193,8 +193,10 @@ def debug_retrieval(talk: Talk, query: str | None, limit: int, *, as_json: bool)
     hits = talk.ns.recall(query or talk.asked(), top_k=limit)
     if shown(talk, as_json, hits):
         return
-    rows = [(hit.score, hit.kind, hit.id, f"{one_line(hit.content)}\n{_signals(hit)}") for hit in hits]
-    talk.screen.table(("score", "kind", "id", "content, and parts"), rows, empty="nothing is connected with that")
+    rows = [(hit.score, hit.relevance, hit.kind, hit.id, f"{one_line(hit.content)}\n{_signals(hit)}") for hit in hits]
+    talk.screen.table(
+        ("score", "relevance", "kind", "id", "content, and parts"), rows, empty="nothing is connected with that"
+    )
 
 
 def _signals(hit: Hit) -> str:
@@ -237,8 +239,12 @@ def _show_ledger(talk: Talk, ledger: Ledger) -> None:
 def _show_verdicts(talk: Talk, verdicts: Sequence[Verdict]) -> None:
     counts = {outcome: sum(row.verdict is outcome for row in verdicts) for outcome in Outcome}
     talk.screen.heading("verdicts: " + (", ".join(f"{n} {one}" for one, n in counts.items() if n) or "none"))
-    rows = [(row.verdict, row.reason, row.tokens, row.score, row.kind, row.memory_id) for row in verdicts[:_ROWS]]
-    talk.screen.table(("verdict", "reason", "tokens", "score", "kind", "memory"), rows, empty="there was no candidate")
+    rows = [
+        (row.verdict, row.reason, row.tokens, row.score, row.relevance, row.kind, row.memory_id)
+        for row in verdicts[:_ROWS]
+    ]
+    columns = ("verdict", "reason", "tokens", "score", "relevance", "kind", "memory")
+    talk.screen.table(columns, rows, empty="there was no candidate")
 
 
 def _row(row: Verdict) -> dict[str, object]:

@@ -172,8 +172,8 @@ def _list(talk: Talk, query: str | None, kinds: Sequence[Kind], limit: int, *, a
 def _find(talk: Talk, query: str, kinds: tuple[str, ...], limit: int, *, as_json: bool) -> None:
     hits = talk.ns.recall(query, top_k=limit, kinds=kinds or None)
     if not shown(talk, as_json, hits):
-        rows = [(hit.score, hit.kind, hit.memory.event_time, hit.id, one_line(hit.content)) for hit in hits]
-        talk.screen.table(("score", "kind", "when", "id", "content"), rows, empty="nothing is connected with that")
+        rows = [(hit.relevance, hit.kind, hit.memory.event_time, hit.id, one_line(hit.content)) for hit in hits]
+        talk.screen.table(("relevance", "kind", "when", "id", "content"), rows, empty="nothing is connected with that")
 
 
 def _show_turns(talk: Talk, turns: Sequence[Turn], *, as_json: bool, whole: bool = False) -> None:

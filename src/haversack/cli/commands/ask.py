@@ -30,15 +30,22 @@ _weights = click.option(
     help="default, balanced (.5/.3/.2 over 30 days) or similarity (nearest by meaning).",
 )
 
+_min_relevance = click.option(
+    "--min-relevance",
+    type=click.FloatRange(0, 1),
+    help="Leave out what is less relevant; 0 for nothing. By default what memory.min_relevance says, for a recall 0.",
+)
+
 
 @click.command()
 @click.argument("query")
 @click.option("--top-k", "-k", type=int, default=10, show_default=True, help="How many at the most.")
 @_weights
+@_min_relevance
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
 @conditions
 @place
-def recall(place: Place, chosen: Conditions, query: str, top_k: int, weights: str, now: str | None) -> None:
+def recall(place: Place, chosen: Conditions, query: str, **asked: Any) -> None:
     """Find the memories that answer QUERY, best first. The query is words, never a query language.
 
     \b
@@ -48,12 +55,12 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, weights: st
     """
     with place.open_namespace() as ns:
         ns.index()
-        hits = ns.recall(query, top_k=top_k, now=now, weights=weights, **chosen.given())
+        hits = ns.recall(query, **asked, **chosen.given())
     if place.as_json:
         show.json_line(hits)
         return
-    rows = [(hit.score, hit.kind, hit.memory.event_time, hit.id, show.one_line(_said(hit), 100)) for hit in hits]
-    show.table(("score", "kind", "when", "id", "content"), rows, empty="nothing is connected with that query")
+    rows = [(hit.relevance, hit.kind, hit.memory.event_time, hit.id, show.one_line(_said(hit), 100)) for hit in hits]
+    show.table(("relevance", "kind", "when", "id", "content"), rows, empty="nothing is connected with that query")
 
 
 @click.command()
@@ -64,6 +71,7 @@ def recall(place: Place, chosen: Conditions, query: str, top_k: int, weights: st
 @section_weights
 @click.option("--format", metavar="NAME", help=f"One of {', '.join(Format)}.")
 @_weights
+@_min_relevance
 @click.option("--now", metavar="TIME", help="The moment from which ages and relative dates count.")
 @click.option("--explain", "-x", is_flag=True, help="Also what the budget went to, and a verdict for every candidate.")
 @click.option("--chart", type=click.Path(dir_okay=False, path_type=Path), help="Draw the ledger into this SVG file.")
@@ -101,6 +109,8 @@ def context(
         show.json_line(packed.to_dict())
         return
     show.text(packed.text.rstrip("\n"))
+    if packed.unanswered:
+        show.note("nothing is relevant enough to this question; --min-relevance 0 shows what comes nearest")
     if explain:
         show.heading(f"{packed.tokens} of {packed.budget} tokens ({packed.measure} count)")
         show_account(packed)
@@ -151,10 +161,11 @@ def show_verdicts(packed: Context, most: int = 15) -> None:
     counts = {outcome: sum(row.verdict is outcome for row in packed.verdicts) for outcome in verdict.Outcome}
     show.heading("verdicts: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
     rows = [
-        (row.verdict, row.reason, row.tokens, row.score, row.kind, row.memory_id)
+        (row.verdict, row.reason, row.tokens, row.score, row.relevance, row.kind, row.memory_id)
         for row in list(packed.verdicts)[:most]
     ]
-    show.table(("verdict", "reason", "tokens", "score", "kind", "memory"), rows, empty="there was no candidate")
+    columns = ("verdict", "reason", "tokens", "score", "relevance", "kind", "memory")
+    show.table(columns, rows, empty="there was no candidate")
     if (left := len(packed.verdicts) - most) > 0:
         show.note(f"and {left} more (--json lists all)")
 

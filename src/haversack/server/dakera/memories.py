@@ -314,7 +314,7 @@ def _packed(here: In, body: DakeraRecallBody) -> Context:
 
 
 def _hit_record(hit: Hit, agent_id: str) -> Answer:
-    return {"memory": memory_record(hit.memory, agent_id), "score": hit.score, "rank_score": hit.score}
+    return {"memory": memory_record(hit.memory, agent_id), "score": hit.relevance, "rank_score": hit.score}
 
 
 def _kept_records(here: In, packed: Context, agent_id: str) -> list[Answer]:
@@ -323,7 +323,7 @@ def _kept_records(here: In, packed: Context, agent_id: str) -> list[Answer]:
     return [
         {
             "memory": memory_record(here.ns.get(row.memory_id), agent_id),
-            "score": row.score,
+            "score": row.relevance,
             "rank_score": row.score,
             "tokens": row.tokens,
             "rendition": None if row.rendition is None else row.rendition.value,

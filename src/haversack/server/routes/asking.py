@@ -73,6 +73,7 @@ class VerdictShape(TypedDict):
     stage: str
     tokens: int
     score: float
+    relevance: float
     parts: dict[str, float]
     rendition: str | None
     metadata: dict[str, JsonValue]
@@ -89,6 +90,8 @@ class ContextShape(TypedDict):
     format: str
     value: float
     behind: int
+    unanswered: bool
+    """Whether the text is empty because nothing was found, or nothing that is relevant enough."""
     items: list[str]
     sections: list[SectionShape]
     verdicts: list[VerdictShape]
@@ -114,6 +117,7 @@ class WhyShape(TypedDict):
     rank: int | None
     ranked: int
     score: float
+    relevance: float
     parts: dict[str, float]
     formula: FormulaShape
     tokens: int | None
@@ -152,6 +156,7 @@ def why(here: ReadNs, body: WhyBody) -> Response:
             rank=told.rank,
             ranked=told.ranked,
             score=told.score,
+            relevance=told.relevance,
             parts=dict(told.parts),
             formula=FormulaShape(
                 weights=dict(told.formula.weights),
@@ -201,6 +206,7 @@ def context_shape(packed: Context, *, verdicts: bool = True) -> ContextShape:
         format=packed.format,
         value=round(packed.value, 6),
         behind=packed.behind,
+        unanswered=packed.unanswered,
         items=list(packed.items),
         sections=[
             SectionShape(
@@ -229,6 +235,7 @@ def _verdict_shape(row: Verdict) -> VerdictShape:
         stage=row.stage,
         tokens=row.tokens,
         score=row.score,
+        relevance=row.relevance,
         parts=dict(row.parts),
         rendition=row.rendition,
         metadata=dict(row.metadata),

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from haversack.compaction import CompactionResult
 from haversack.model.memory import Kind
 from haversack.server.caller import In, ReadNs, WriteNs
-from haversack.server.requests import Body, Format, Label, Weighting, When
+from haversack.server.requests import Body, Format, Label, Unit, Weighting, When
 from haversack.server.routes.asking import ContextShape, LedgerShape, context_shape, weighted
 from haversack.server.routes.declare import StrictRoute, problems
 from haversack.server.routes.sessions import SessionId, Turns
@@ -41,6 +41,8 @@ class PromptBody(Body):
     format: Format | None = None
     budget: Tokens | None = None
     kinds: list[Annotated[Kind, Field(strict=False)]] | None = None
+    min_relevance: Unit | None = None
+    """The least relevance of memories; the setting by default."""
     now: When | None = None
     sections: Weighting | None = None
     """Other weights for sections of the layout, `sections` by default; 0 switches one off."""
