@@ -134,6 +134,7 @@ CASES: dict[str, list[list[str]]] = {
         *(["tea", "--format", form, "--layout", "sections"] for form in ("markdown", "xml", "json", "plain")),
     ],
     "why": [["tea", "MEMORY"], [f"tea {HOSTILE}", "MEMORY"]],
+    "history": [[f"subject{HOSTILE}"], [f"subject{HOSTILE}", "--json"], [f"no{HOSTILE}"]],
     "forget": [["MEMORY"], ["--session", TALK], [f"no{HOSTILE}"]],
     "restore-memory": [["MEMORY"], [f"no{HOSTILE}"]],
     "prompt": [[TALK, "tea"], [TALK, "tea", "--explain"], [TALK, "tea", "--json"], [f"new{HOSTILE}", "tea"]],

@@ -169,7 +169,7 @@ def test_by_keyboard_alone(page: Any, store: Path) -> None:
     score = tab_to(page, lambda at: "score" in (at.get_attribute("class") or ""))
     tip = page.find_element(By.ID, score.get_attribute("aria-describedby"))
     assert tip.is_displayed()
-    assert "Score" in tip.text
+    assert "Relevance" in tip.text
     press(page, Keys.ESCAPE)
     assert not tip.is_displayed()
     go(page, "/prompt")

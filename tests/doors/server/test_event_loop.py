@@ -188,6 +188,7 @@ TOOLS: Mapping[str, Mapping[str, Any]] = {
     "context": {"query": "boat"},
     "forget": {"session": "s", "execute": True, "hard": True},
     "why": {"query": "boat", "id": "x"},
+    "history": {"subject": "boat/place"},
     "sessions": {"session": "s"},
 }
 
