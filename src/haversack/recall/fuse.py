@@ -177,6 +177,7 @@ def rank(
     columns, rows = index.columns, pool.rows
     learned, traits = learned if pool.sensed.any() else by_words, traits_of(index)
     odds, parts = _odds(pool, learned, by_words, traits)
+    most = odds.max(initial=-np.inf)  # no shift makes others less relevant
     shifts = list(priors(index, rows, pool.features["lexical"], pool.lifted, pool.verbatim, pool.figured))
     for _, prior, signal in shifts:
         odds += np.float32(prior.weight) * (signal - np.float32(prior.usual))
@@ -200,7 +201,7 @@ def rank(
     return Ranking(
         rows=rows,
         scores=scores.astype(np.float32, copy=False),
-        relevance=relevances(odds, pool.clues, learned, pool.verbatim),
+        relevance=relevances(np.minimum(odds, most), pool.clues, learned, pool.verbatim),
         parts={name: part.astype(np.float32, copy=False) for name, part in parts.items()},
         measures=(
             measure(learned, traits, weights, told, latest=latest),
@@ -217,7 +218,7 @@ def _raised_by_time(
     later = newer(index.columns, pool.rows, odds, pool.features["lexical"], stated, latest=latest)
     if later is not None:
         odds += later
-    following = taken_up(index, pool.rows, odds, stated, latest=latest)
+    following = taken_up(index, pool.rows, odds, stated) if latest else None
     if following is not None:
         odds += following
     gains = [each for each in (later, following) if each is not None]

@@ -61,12 +61,12 @@ def newer(
     return _gains(top, np.minimum(raised - odds[top], np.float32(MOST_NEWER)), len(odds))
 
 
-def taken_up(index: Index, rows: Rows, odds: Floats, stated: NDArray[np.bool_], *, latest: bool) -> Floats | None:
+def taken_up(index: Index, rows: Rows, odds: Floats, stated: NDArray[np.bool_]) -> Floats | None:
     """Return what each row gains that takes up what an earlier one said, to stand just above it; None: nothing.
 
     Who says that something has changed names what it was: "Gave the whaling book away, I'm on a murder mystery".
     So the later one has a word of the earlier one that few candidates have, is by the same speaker, and `stated` as
-    it is. Talk is compared only for questions that ask for the `latest`. Needs an embedder with word pieces.
+    it is. For questions that ask for what holds now. Needs an embedder with word pieces.
     """
     if index.vocabulary is None:
         return None
@@ -83,11 +83,10 @@ def taken_up(index: Index, rows: Rows, odds: Floats, stated: NDArray[np.bool_], 
         odds[read],
     )
     for one in range(min(_TOP, len(read))):
-        if latest or said[one]:
-            later = (time > time[one]) & (speaker == speaker[one]) & (said == said[one])
-            later &= (raised <= raised[one]) & (raised >= raised[one] - np.float32(MOST_NEWER))
-            behind = np.flatnonzero(later)
-            raised[behind[(telling[behind] & telling[one]).any(axis=1)]] = raised[one] + _STEP
+        later = (time > time[one]) & (speaker == speaker[one]) & (said == said[one])
+        later &= (raised <= raised[one]) & (raised >= raised[one] - np.float32(MOST_NEWER))
+        behind = np.flatnonzero(later)
+        raised[behind[(telling[behind] & telling[one]).any(axis=1)]] = raised[one] + _STEP
     return _gains(read, np.minimum(raised - odds[read], np.float32(MOST_NEWER)), len(odds))
 
 
