@@ -13,7 +13,7 @@ from haversack.recall.index import Index
 from haversack.recall.lexical import Term, inverse_frequency
 from haversack.recall.question import Question
 from haversack.scoring.answered import UNDECIDED, Clues, Standout, answer_odds
-from haversack.scoring.blend import Learned
+from haversack.scoring.blend import LEXICAL, Learned
 from haversack.scoring.cues import asks_for_a_piece_of_work, mentions_time, says_little
 
 __all__ = ["clues_of", "relevances", "stand_out"]
@@ -26,9 +26,9 @@ _MOST_WORDS = 24
 _LAST_LATIN = "\u024f"
 _BESIDE = ".,;:!?\"'()[]\u201c\u201d\u2019"
 _MANY, _TENTH = 400, 10
-_BEHIND = 0.8
-"""How fast the log-odds of relevance fall behind the best candidate's, measured by those of use. A floor then leaves
-much of what stands behind a sure answer, and little behind an unlikely one."""
+_BEHIND, _BEHIND_BY_WORDS = 0.8, 0.7
+"""How fast the log-odds of relevance fall behind the best candidate's, measured by those of use, and where nothing but
+words is compared. A floor then leaves much of what stands behind a sure answer, and little behind an unlikely one."""
 
 
 def clues_of(
@@ -81,8 +81,8 @@ def relevances(odds: Floats, clues: Clues | None, learned: Learned, echoes: NDAr
     if not len(others):
         return odds
     best = UNDECIDED if clues is None else answer_odds(clues, stand_out(others), learned)
-    behind = np.maximum(0, others.max() - odds)
-    return 1 / (1 + np.exp(np.float32(_BEHIND) * behind - np.float32(best)))
+    rate = np.float32(_BEHIND_BY_WORDS if learned is LEXICAL else _BEHIND)
+    return 1 / (1 + np.exp(rate * np.maximum(0, others.max() - odds) - np.float32(best)))
 
 
 def stand_out(odds: Floats) -> Standout:
