@@ -77,10 +77,8 @@ def test_a_newer_statement_ends_the_older_one_and_the_past_can_be_asked(run: Run
 
 
 def test_the_history_of_a_subject_says_from_when_until_when(run: Run) -> None:
-    with haversack.open("haversack.db") as sack:
-        ns = sack.namespace()
-        ns.remember("Alice lives in Oslo", subject="alice/city", valid_from="2027-05-01")
-        ns.remember("Alice lives in Rome", subject="alice/city", event_time="2026-01-01")
+    run("remember", "Alice lives in Oslo", "--subject", "alice/city", "--begins", "2027-05-01")
+    run("remember", "Alice lives in Rome", "--subject", "alice/city", "--at", "2026-01-01")
     lines = [line.split() for line in run("history", "alice/city").out.splitlines()[1:]]
     assert [[line[0], line[2], line[-1]] for line in lines[:1]] == [["2026-01-01", "2027-05-01", "Rome"]]
     assert [[line[0], line[-1]] for line in lines[1:]] == [["2027-05-01", "Oslo"]]

@@ -24,6 +24,7 @@ __all__ = ["COMMANDS"]
 @click.option("--metadata", multiple=True, metavar="FIELD=VALUE", help="A field to find it by; the value may be JSON.")
 @click.option("--pin", "pinned", is_flag=True, help="Always carried, before anything else.")
 @click.option("--at", "event_time", metavar="TIME", help="When it was said or happened (ISO 8601); now by default.")
+@click.option("--begins", "valid_from", metavar="TIME", help="When it begins to be true; when it was said by default.")
 @click.option("--expires", "expires_at", metavar="TIME", help="When it stops being true.")
 @click.option("--subject", metavar="NAME", help="What it is about, like alice/city: a newer one ends the older one.")
 @click.option("--supersedes", metavar="ID", help="The memory that this one replaces.")
