@@ -15,9 +15,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from haversack.scoring.spoken import LARGE
+from haversack.scoring.spoken import LARGE, decimal
 from haversack.scoring.tongues import month_numbers
-from haversack.scoring.units import SYMBOLS, WORTH
+from haversack.scoring.units import SYMBOLS, WORTH, symbol_of
 
 __all__ = ["DIGIT", "UNSPACED", "day_words", "figures", "narrowed", "plain_digits", "spelled_out"]
 
@@ -47,6 +47,7 @@ _POINTS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]+)?")
 _APOSTROPHES = re.compile(r"[1-9][0-9]{0,2}(?:'[0-9]{3})+(?:[.,][0-9]+)?")
 _DECIMAL = re.compile(r"[0-9]+,[0-9]+")
 _POINTED = re.compile(r"[0-9.,]+")
+_AMOUNT = re.compile(r"-?[0-9]{0,99}\.?[0-9]{1,99}")
 _BREAK = re.compile(r"[^0-9.]+")
 _ZEROS = re.compile(r"(?<=[0-9])\.(?:0|00)$|(?<=\.[1-9])0$")
 """Of a fraction of one or two digits: more are thousands as often as not."""
@@ -63,9 +64,14 @@ _YEAR = re.compile(r"[.,]? (?:(?:of|de|del|do) )?(?P<year>(?:1[0-9]|20)[0-9]{2})
 _LOOKED_BACK = 20
 _LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee", "₽": "ruble", "%": "percent"}
+_SCALES = {"k": " thousand", "m": " million", "bn": " billion"}
 _SIGN = re.compile("[$€£¥₹₽%°/^]|[A-Z]{3} ?[0-9]|inus [0-9]|[0-9](?:e-?[0-9]|[*][*]| ?sq| ?cu)")
 """Without one of these there is nothing to spell out in most scripts."""
-_BEFORE = re.compile(r"([$€£¥₹₽]|\b(?:EUR|USD|GBP|JPY|CHF|INR|RUB)\b) ?(-?[0-9]++(?:[.,' ][0-9]{2,}+)*+)")
+_BEFORE = re.compile(
+    r"(?:\b([A-Z]{1,2}))?([$€£¥₹₽]|\b(?:EUR|USD|GBP|JPY|CHF|INR|RUB)(?![A-Za-z])) ?"
+    r"(-?[0-9]++(?:[.,'][0-9]++| [0-9]{3}(?![0-9]))*+)"
+    r"(?:( (?:thousand|million|billion)|[kKmM]|[bB]n)(?![^\W_]))?"
+)
 _BEHIND = re.compile(r"([0-9]) ?([$€£¥₹₽%])(?! ?[0-9])")
 _POWER = re.compile(
     r"(?<![\w.,])(?:([0-9]{1,6}(?:[.,][0-9]{1,6})?)(?: ?[x\u00d7\u00b7*] ?10(?:\^|\*\*)|e\+?(?=-?[0-9]))|10(?:\^|\*\*))"
@@ -77,7 +83,7 @@ _WRITTEN_OUT = 15
 _MINUS = re.compile(r"\b[Mm]inus (?=[0-9])")
 _DEGREES = re.compile("([0-9]) ?°")
 _FRACTION = re.compile(
-    r"(?:(?<![0-9./-])([0-9]{1,3})[ -])?(?<![\w./-])([0-9]{1,2})/(2|3|4|5|6|8|10|12|16|32|64)(?![\w/-])"
+    r"(?<![\w.,:/^-])(-(?!-))?(?:([0-9]{1,3})[ -])?([0-9]{1,2})/(2|3|4|5|6|8|10|12|16|32|64)(?![\w/^-])"
 )
 _UNITS = {"eur": "euro", "usd": "dollar", "gbp": "pound", "jpy": "yen", "inr": "rupee", "rub": "ruble"}
 _IDEOGRAPHS = re.compile(r"(?:([0-9]{4}) ?[年년] ?)?(?<![0-9])([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日号號일]")
@@ -110,11 +116,11 @@ def spelled_out(text: str, *, asked: bool) -> str:
     A text keeps the parts of a fraction as well; what is `asked` does not.
     """
     if _SIGN.search(text) is not None:
-        text = _BEFORE.sub(lambda match: f"{match[2]} {_SIGNS.get(match[1], match[1])} ", text)
+        text = _BEFORE.sub(_behind, text)
         text = _DEGREES.sub(r"\1 degrees ", _BEHIND.sub(lambda match: f"{match[1]} {_SIGNS[match[2]]} ", text))
-        text = _FRACTION.sub(lambda match: ("" if asked else f"{match[2]} {match[3]} ") + _decimal(match), text)
-        text = _MINUS.sub("-", _POWER.sub(_plainly, text))
-        text = _SQUARE.sub(_squared, text)
+        text = _MINUS.sub("-", text)
+        parts = "" if asked else "".join(map(_parts, _FRACTION.finditer(text)))
+        text = _SQUARE.sub(_squared, _POWER.sub(_plainly, _FRACTION.sub(_decimal, text))) + parts
     if text.isascii():
         return text
     text = _IDEOGRAPHS.sub(lambda match: f" {match[1] or 0:0>4}-{match[2]}-{match[3]} ", text)
@@ -143,7 +149,7 @@ def figures(plain: str, *, asked: bool, small: AbstractSet[str]) -> list[str]:
         if run.isdigit():
             found.append(run + glued)
             beside += (run,) if glued in _ENDINGS and not asked else ()
-        elif asked and unit.casefold() in _HALVES:
+        elif asked and unit.casefold() in _HALVES and _at_half(run, unit.casefold()):
             pass  # 5:05 pm is 17:05
         else:
             forms = _forms(run)
@@ -168,9 +174,28 @@ def _squared(match: _Match) -> str:
     return f"{match[1]} {unit}{2 if match[2][0] == 's' else 3}"
 
 
+def _behind(match: _Match) -> str:
+    """The currency behind its number; in `US$5` the country before it."""
+    scale = (match[4] or "").lower()
+    return f"{match[1] or ''} {match[3]}{_SCALES.get(scale, scale)} {_SIGNS.get(match[2], match[2])} ".removeprefix(
+        "" if match[1] else " "
+    )
+
+
 def _decimal(match: _Match) -> str:
-    """A fraction with its whole as a decimal, to three places."""
-    return f"{int(match[1] or 0) + int(match[2]) / int(match[3]):.3f}".rstrip("0").rstrip(".")
+    """A fraction with its whole as a decimal; `10/10` and `12/4` are more often marks, scores and days."""
+    if not _is_proper(match):
+        return match[0]
+    return f"{match[1] or ''}{decimal(int(match[2] or 0) + int(match[3]) / int(match[4]))}"
+
+
+def _parts(match: _Match) -> str:
+    """The parts of a fraction, for the end of the text, where they stand between no neighbours."""
+    return f"; {match[3]}; {match[4]}" if _is_proper(match) else ""
+
+
+def _is_proper(match: _Match) -> bool:
+    return int(match[3]) < int(match[4])
 
 
 def day_words(year: int | None, month: int, day: int) -> tuple[str, ...]:
@@ -205,7 +230,8 @@ def _day(plain: str, match: _Match, months: dict[str, int]) -> tuple[tuple[str, 
         before = (
             plain[max(0, start - _LOOKED_BACK) : start].casefold().replace(".", "").removesuffix("the ").rsplit(None, 1)
         )
-        month = months.get(before[-1]) if before else None
+        counts = symbol_of(match["unit"] or "") is not None  # we may 5 minutes later
+        month = months.get(before[-1]) if before and not counts else None
     if month is None:
         return None
     year = _YEAR.match(plain, end)
@@ -275,10 +301,10 @@ def _measures(run: str, unit: str, small: AbstractSet[str], *, glued: bool) -> S
         return _at_half(run, folded)
     if folded in small and unit not in WORTH:
         return ()
+    if (scale := "thousand" if glued and unit == "k" else folded) in LARGE:
+        return [f"{value * LARGE[scale]:.15g}" for _, value in _amounts(run)]
     values = [_ZEROS.sub("", form) for form in _forms(run).sure if form[0] != "@"]
-    if folded in LARGE:
-        return [f"{float(value) * LARGE[folded]:.15g}" for value in values if value.count(".") <= 1]
-    symbol = SYMBOLS.get(folded, unit if len(unit) <= _SYMBOL and unit.isascii() and not unit.islower() else "")
+    symbol = symbol_of(unit) or (unit if len(unit) <= _SYMBOL and unit.isascii() and not unit.islower() else "")
     folded = _UNITS.get(folded, folded if folded[0] < _FAR_EAST else folded[0])
     units = [] if glued and run.isdigit() else [folded]
     said = [value + each for value in values for each in ([*units, symbol] if symbol else units)]
@@ -287,23 +313,23 @@ def _measures(run: str, unit: str, small: AbstractSet[str], *, glued: bool) -> S
 
 def _worth(run: str, unit: str) -> Sequence[str]:
     """A number with the symbol of a known unit, and what it is in the unit without a prefix; nothing for others."""
-    symbol = SYMBOLS.get(unit.casefold(), unit)
+    symbol = symbol_of(unit) or unit
     if symbol not in WORTH:
         return ()
-    values = [_ZEROS.sub("", form) for form in _forms(run).sure if _POINTED.fullmatch(form.removeprefix("-"))]
     times, base = WORTH[symbol]
-    return [
-        word
-        for value in values
-        if value.count(".") <= 1
-        for word in (value + symbol, f"{float(value) * times:.6g}={base}")
-    ]
+    return [word for said, value in _amounts(run) for word in (said + symbol, f"{value * times:.6g}={base}")]
+
+
+def _amounts(run: str) -> list[tuple[str, float]]:
+    """The numbers that a run can be, without needless zeros; none that is too long to be measured or counted."""
+    said = [_ZEROS.sub("", form) for form in _forms(run).sure if _AMOUNT.fullmatch(form)]
+    return [(each, float(each)) for each in said]
 
 
 def _at_half(clock: str, half: str) -> Sequence[str]:
     """An hour of twelve as one of twenty-four, and with its half of the day."""
     hour, _, minute = clock.replace(".", ":").partition(":")
-    if not hour.isdigit() or not 1 <= int(hour) <= _NOON:
+    if not hour.isdigit() or len(hour) > len("12") or not 1 <= int(hour) <= _NOON:
         return ()
     minute = minute and f":{minute}"
     return f"{int(hour) % _NOON + _NOON * (half == 'pm')}{minute or ':00'}", f"{int(hour)}{minute}{half}"
