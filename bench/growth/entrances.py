@@ -313,7 +313,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         **dict.fromkeys("turns expand folds unread wait".split(), _BY_ID),  # noqa: SIM905
         "append": "is what `extend` calls",
     },
-    "Knowledge": dict.fromkeys("outcome practised relate reach".split(), _BY_LABEL),  # noqa: SIM905
+    "Knowledge": dict.fromkeys("history outcome practised relate reach".split(), _BY_LABEL),  # noqa: SIM905
     "NamespaceMaintenance": {
         **dict.fromkeys("lifecycle reset health flush runs steps recover undo proposals decide backup".split(), _BY_ID),  # noqa: SIM905
         **dict.fromkeys("policy set_policy foresee propose".split(), _BY_LABEL),  # noqa: SIM905

@@ -288,6 +288,6 @@ SLOT = Phrases(
     r"|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|понедельник\w*|вторник\w*|сред[ауы]|четверг\w*"
     r"|пятниц\w+|суббот\w+|воскресень\w+)\b|[月火水木金土日]曜|周[一二三四五六日天]|星期[一二三四五六日天]"
     r"|\b(?:noon|midnight|mittag|mitternacht|midi|minuit|mediodía|meio-dia|mezzogiorno|middag|полдень)\b"
-    r"|[一二三四五六七八九十]+[点時月日号]",
+    r"|[一二三四五六七八九十]{1,4}[点時月日号]",
 )
 """A day, an hour or a number: what makes two values of one sort."""
